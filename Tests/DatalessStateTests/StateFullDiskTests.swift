@@ -8,124 +8,113 @@ import Testing
 /// On a full disk whoever waits is told so, nothing that was acknowledged is lost, and it goes on when there is room.
 @Suite(.enabled(if: isRoot, "mounting a small tmpfs needs root"))
 struct StateFullDiskTests {
-  @Test func changesWaitUntilThereIsRoom() {
+  /// A tmpfs of some size, that nobody else sees.
+  private static func onDisk(_ size: String, _ body: @escaping @Sendable (Scratch) throws -> Void) {
     withPrivateMounts {
+      let scratch = Scratch("full")
+      #expect(mount("tmpfs", scratch.path, "tmpfs", 0, "size=\(size),mode=700") == 0)
+      defer { umount2(scratch.path, CInt(MNT_DETACH)) }
       do {
-        let scratch = Scratch("full")
-        #expect(mount("tmpfs", scratch.path, "tmpfs", 0, "size=2m,mode=700") == 0)
-        defer { umount2(scratch.path, CInt(MNT_DETACH)) }
-        let fixture = StateFixture(scratch)
-        let volume = try fixture.open()
-        let file = own(node: 40, 40)
-        try fixture.keep(
-          .together([
-            .made(file, attributes(inode: file.inode), target: []), .named(file, name: bytes("kept"), in: root),
-          ]),
-          in: volume)
-        // All the room is gone.
-        scratch.write("log", [])
-        let filler = open(scratch.full("log"), O_WRONLY)
-        let block = [UInt8](repeating: 1, count: 4096)
-        while write(filler, block, block.count) > 0 {}
-        var number: UInt64 = 1
-        var told: FSError?
-        while told == nil, number < 2000 {
-          number += 1
-          let name = bytes("name \(number) " + String(repeating: "x", count: 200))
-          let made = own(node: 1000 + number, number + 100)
-          volume.journal.append(
-            .together([.made(made, attributes(inode: made.inode), target: []), .named(made, name: name, in: root)]),
-            ChangeNumber(rawValue: number))
-          let answer = Mutex<FSError?>(nil)
-          volume.journal.whenDurable(ChangeNumber(rawValue: number)) { error in answer.withLock { $0 = error } }
-          fixture.lane.runAll()
-          told = answer.withLock { $0 }
-        }
-        #expect(told?.errno == .noSpace, "\(String(describing: told)) after \(number)")
-        #expect(volume.journal.backlog == 1)
-        #expect(thrown { () throws(FSError) in _ = try volume.saved(of: root) }?.errno == .noSpace)
-        // Room again: the next second tries again.
-        ftruncate(filler, 0)
-        close(filler)
-        fixture.timer.passSecond()
-        fixture.lane.runAll()
-        #expect(volume.journal.backlog == 0)
-        #expect(try volume.saved(of: root).made.count == Int(number))
-        try volume.close()
+        try body(scratch)
       } catch {
         Issue.record(error)
       }
+    }
+  }
+
+  @Test func changesWaitUntilThereIsRoom() {
+    Self.onDisk("2m") { scratch in
+      let fixture = StateFixture(scratch)
+      let volume = try fixture.open()
+      let file = own(node: 40, 40)
+      try fixture.keep(
+        .together([
+          .made(file, attributes(inode: file.inode), target: []), .named(file, name: bytes("kept"), in: root),
+        ]),
+        in: volume)
+      // All the room is gone.
+      scratch.write("log", [])
+      let filler = open(scratch.full("log"), O_WRONLY)
+      let block = [UInt8](repeating: 1, count: 4096)
+      while write(filler, block, block.count) > 0 {}
+      var number: UInt64 = 1
+      var told: FSError?
+      while told == nil, number < 2000 {
+        number += 1
+        let name = bytes("name \(number) " + String(repeating: "x", count: 200))
+        let made = own(node: 1000 + number, number + 100)
+        volume.journal.append(
+          .together([.made(made, attributes(inode: made.inode), target: []), .named(made, name: name, in: root)]),
+          ChangeNumber(rawValue: number))
+        let answer = Mutex<FSError?>(nil)
+        volume.journal.whenDurable(ChangeNumber(rawValue: number)) { error in answer.withLock { $0 = error } }
+        fixture.lane.runAll()
+        told = answer.withLock { $0 }
+      }
+      #expect(told?.errno == .noSpace, "\(String(describing: told)) after \(number)")
+      #expect(volume.journal.backlog == 1)
+      #expect(thrown { () throws(FSError) in _ = try volume.saved(of: root) }?.errno == .noSpace)
+      // Room again: the next second tries again.
+      ftruncate(filler, 0)
+      close(filler)
+      fixture.timer.passSecond()
+      fixture.lane.runAll()
+      #expect(volume.journal.backlog == 0)
+      #expect(try volume.saved(of: root).made.count == Int(number))
+      try volume.close()
     }
   }
 
   /// Else nothing that is removed would ever give room back: content goes when its removal is durable.
   @Test func onAFullDiskThereIsRoomForChanges() {
-    withPrivateMounts {
-      do {
-        let scratch = Scratch("full")
-        #expect(mount("tmpfs", scratch.path, "tmpfs", 0, "size=24m,mode=700") == 0)
-        defer { umount2(scratch.path, CInt(MNT_DETACH)) }
-        let fixture = StateFixture(scratch)
-        let volume = try fixture.open()
-        scratch.write("log", [])
-        let filler = open(scratch.full("log"), O_WRONLY)
-        let block = [UInt8](repeating: 1, count: 4096)
-        while write(filler, block, block.count) > 0 {}
-        // More than the WAL has before it is begun anew.
-        for number in UInt64(1)...600 {
-          let (file, name) = (own(node: 1000 + number, number + 100), bytes("name \(number)"))
-          let changes: [StateChange] =
-            number % 2 == 0
-            ? [.unnamed(name: bytes("name \(number - 1)"), in: root), .forgotten(own(node: 999 + number, number + 99))]
-            : [.made(file, attributes(inode: file.inode), target: []), .named(file, name: name, in: root)]
-          try fixture.keep(.together(changes), in: volume)
-        }
-        #expect(volume.journal.backlog == 0)
-        close(filler)
-        try volume.close()
-      } catch {
-        Issue.record(error)
+    Self.onDisk("24m") { scratch in
+      let fixture = StateFixture(scratch)
+      let volume = try fixture.open()
+      try Self.fillDisk(scratch)
+      // More than the WAL has before it is begun anew.
+      for number in UInt64(1)...600 {
+        let (file, name) = (own(node: 1000 + number, number + 100), bytes("name \(number)"))
+        let changes: [StateChange] =
+          number % 2 == 0
+          ? [.unnamed(name: bytes("name \(number - 1)"), in: root), .forgotten(own(node: 999 + number, number + 99))]
+          : [.made(file, attributes(inode: file.inode), target: []), .named(file, name: name, in: root)]
+        try fixture.keep(.together(changes), in: volume)
       }
+      #expect(volume.journal.backlog == 0)
+      try volume.close()
     }
   }
 
   /// What is made takes room of the catalog that removals need: it is refused before that is used up.
   @Test func whatIsMadeOnAFullDiskLeavesRoomForRemovals() {
-    withPrivateMounts {
-      do {
-        let scratch = Scratch("full")
-        #expect(mount("tmpfs", scratch.path, "tmpfs", 0, "size=24m,mode=700") == 0)
-        defer { umount2(scratch.path, CInt(MNT_DETACH)) }
-        let source = Scratch("source")
-        for number in 0..<3000 { source.write("s\(number)", []) }
-        let fixture = StateFixture(scratch)
-        let volume = try KeptVolume(fixture, source: source)
-        #expect(volume.write(String(repeating: "x", count: 6 << 20), to: "first", syncs: true) == nil)
-        let first = volume.node("first")
-        try Self.fillDisk(scratch)
-        let made = Self.storm(20_000, in: volume) { volume.makeDirectory("\($0)" + String(repeating: "n", count: 200)) }
-        #expect(made > 1000 && made < 20_000)
-        #expect(Self.storm(10, in: volume) { volume.change("s\($0)") { $0.mode = 0o100600 } } == 0)
-        #expect(Self.storm(10, in: volume) { volume.rename("s\($0)", to: "r\($0)") } == 0)
-        // That names of SOURCE's are gone takes room, too, of which some is kept for it.
-        let hidden = Self.storm(3000, in: volume) { volume.unlink("s\($0)") }
-        #expect(hidden > 100 && hidden < 3000)
-        #expect(volume.state.journal.backlog == 0)
-        // It goes with its bytes, and there is room again.
-        #expect(volume.unlink("first") == nil)
-        volume.forget(first)
-        #expect(volume.write(String(repeating: "y", count: 2 << 20), to: "second", syncs: true) == nil)
-        let copy = fixture.copy()
-        #expect(try copy.check().findings.allSatisfy { $0.kind == .unlinked || $0.kind == .leftover })
-        let after = try KeptVolume(copy, source: source)
-        #expect(after.read("second").utf8.allSatisfy { $0 == UInt8(ascii: "y") })
-        #expect(after.attributes("second")?.size == 2 << 20)
-        #expect(after.names("").count == made + 3000 - hidden + 1)
-        try volume.unmount()
-        #expect(try fixture.copy().check().findings == [])
-      } catch {
-        Issue.record(error)
-      }
+    Self.onDisk("24m") { scratch in
+      let source = Scratch("source")
+      for number in 0..<3000 { source.write("s\(number)", []) }
+      let fixture = StateFixture(scratch)
+      let volume = try KeptVolume(fixture, source: source)
+      #expect(volume.write(String(repeating: "x", count: 6 << 20), to: "first", syncs: true) == nil)
+      let first = volume.node("first")
+      try Self.fillDisk(scratch)
+      let made = Self.storm(20_000, in: volume) { volume.makeDirectory("\($0)" + String(repeating: "n", count: 200)) }
+      #expect(made > 1000 && made < 20_000)
+      #expect(Self.storm(10, in: volume) { volume.change("s\($0)") { $0.mode = 0o100600 } } == 0)
+      #expect(Self.storm(10, in: volume) { volume.rename("s\($0)", to: "r\($0)") } == 0)
+      // That names of SOURCE's are gone takes room, too, of which some is kept for it.
+      let hidden = Self.storm(3000, in: volume) { volume.unlink("s\($0)") }
+      #expect(hidden > 100 && hidden < 3000)
+      #expect(volume.state.journal.backlog == 0)
+      // It goes with its bytes, and there is room again.
+      #expect(volume.unlink("first") == nil)
+      volume.forget(first)
+      #expect(volume.write(String(repeating: "y", count: 2 << 20), to: "second", syncs: true) == nil)
+      let copy = fixture.copy()
+      #expect(try copy.check().findings.allSatisfy { $0.kind == .unlinked || $0.kind == .leftover })
+      let after = try KeptVolume(copy, source: source)
+      #expect(after.read("second").utf8.allSatisfy { $0 == UInt8(ascii: "y") })
+      #expect(after.attributes("second")?.size == 2 << 20)
+      #expect(after.names("").count == made + 3000 - hidden + 1)
+      try volume.unmount()
+      #expect(try fixture.copy().check().findings == [])
     }
   }
 
@@ -152,105 +141,84 @@ struct StateFullDiskTests {
 
   /// Its blocks are in the file: SQLite cuts off what lies beyond its end.
   @Test func theReserveStaysWhenTheLogIsAppliedAndIsNotMadeAgain() {
-    withPrivateMounts {
-      do {
-        let scratch = Scratch("full")
-        #expect(mount("tmpfs", scratch.path, "tmpfs", 0, "size=64m,mode=700") == 0)
-        defer { umount2(scratch.path, CInt(MNT_DETACH)) }
-        let fixture = StateFixture(scratch)
-        var sizes: [Int64] = []
-        for round in UInt64(1)...4 {
-          let volume = try fixture.open()
-          try fixture.keep(.made(own(node: round, round), attributes(inode: round), target: []), in: volume)
-          try volume.close()
-          var status = stat()
-          #expect(stat(scratch.full("catalog.sqlite"), &status) == 0)
-          #expect(Int64(status.st_blocks) * 512 >= Int64(status.st_size))
-          sizes.append(Int64(status.st_size))
-        }
-        #expect(sizes[0] >= 4 << 20 && Set(sizes).count == 1, "\(sizes)")
-      } catch {
-        Issue.record(error)
+    Self.onDisk("64m") { scratch in
+      let fixture = StateFixture(scratch)
+      var sizes: [Int64] = []
+      for round in UInt64(1)...4 {
+        let volume = try fixture.open()
+        try fixture.keep(.made(own(node: round, round), attributes(inode: round), target: []), in: volume)
+        try volume.close()
+        var status = stat()
+        #expect(stat(scratch.full("catalog.sqlite"), &status) == 0)
+        #expect(Int64(status.st_blocks) * 512 >= Int64(status.st_size))
+        sizes.append(Int64(status.st_size))
       }
+      #expect(sizes[0] >= 4 << 20 && Set(sizes).count == 1, "\(sizes)")
     }
   }
 
   /// The end has removed its log, and others have used up the disk since: the database has room for another one.
   @Test(arguments: [false, true]) func whatEndedCleanlyOpensOnAFullDisk(isHeaderWrong: Bool) {
-    withPrivateMounts {
-      do {
-        let scratch = Scratch("full")
-        #expect(mount("tmpfs", scratch.path, "tmpfs", 0, "size=64m,mode=700") == 0)
-        defer { umount2(scratch.path, CInt(MNT_DETACH)) }
-        let fixture = StateFixture(scratch)
-        try fixture.run { volume in
-          for number in UInt64(1)...2000 {
-            let (file, name) = (own(node: 1000 + number, 1000 + number), bytes("name \(number)"))
-            volume.journal.append(
-              .together([.made(file, attributes(inode: file.inode), target: []), .named(file, name: name, in: root)]),
-              ChangeNumber(rawValue: number))
-          }
+    Self.onDisk("64m") { scratch in
+      let fixture = StateFixture(scratch)
+      try fixture.run { volume in
+        for number in UInt64(1)...2000 {
+          let (file, name) = (own(node: 1000 + number, 1000 + number), bytes("name \(number)"))
+          volume.journal.append(
+            .together([.made(file, attributes(inode: file.inode), target: []), .named(file, name: name, in: root)]),
+            ChangeNumber(rawValue: number))
         }
-        try Self.fillDisk(scratch)
-        guard !isHeaderWrong else {
-          let catalog = open(scratch.full("catalog.sqlite"), O_RDWR)
-          defer { close(catalog) }
-          // One page, it says: what is not zero stays all the same.
-          let pages: [UInt8] = [0, 0, 0, 1]
-          #expect(pwrite(catalog, pages, 4, 28) == 4)
-          var status = stat()
-          fstat(catalog, &status)
-          let before = status.st_size
-          CatalogReserve.makeRoomForLog(scratch.full("catalog.sqlite"))
-          fstat(catalog, &status)
-          #expect(before - status.st_size <= 512 << 10 && status.st_size > 300 << 10)
-          return
-        }
-        try fixture.run { volume in
-          #expect(try volume.saved(of: root).made.count == 2000)
-          try fixture.keep(.unnamed(name: bytes("name 7"), in: root), in: volume)
-          #expect(try volume.saved(of: root).made.count == 1999)
-        }
-        #expect(try fixture.copy().check().damages == 0)
-      } catch {
-        Issue.record(error)
       }
+      try Self.fillDisk(scratch)
+      guard !isHeaderWrong else {
+        let catalog = open(scratch.full("catalog.sqlite"), O_RDWR)
+        defer { close(catalog) }
+        // One page, it says: what is not zero stays all the same.
+        let pages: [UInt8] = [0, 0, 0, 1]
+        #expect(pwrite(catalog, pages, 4, 28) == 4)
+        var status = stat()
+        fstat(catalog, &status)
+        let before = status.st_size
+        CatalogReserve.makeRoomForLog(scratch.full("catalog.sqlite"))
+        fstat(catalog, &status)
+        #expect(before - status.st_size <= 512 << 10 && status.st_size > 300 << 10)
+        return
+      }
+      try fixture.run { volume in
+        #expect(try volume.saved(of: root).made.count == 2000)
+        try fixture.keep(.unnamed(name: bytes("name 7"), in: root), in: volume)
+        #expect(try volume.saved(of: root).made.count == 1999)
+      }
+      #expect(try fixture.copy().check().damages == 0)
     }
   }
 
   /// What was removed or evicted is on its way out until that is durable, a second later. Who needs its room before
   /// that has it.
   @Test func roomOfWhatWasRemovedIsThereAtOnce() {
-    withPrivateMounts {
-      do {
-        let scratch = Scratch("full")
-        #expect(mount("tmpfs", scratch.path, "tmpfs", 0, "size=24m,mode=700") == 0)
-        defer { umount2(scratch.path, CInt(MNT_DETACH)) }
-        let source = Scratch("source")
-        source.write("big", [UInt8](repeating: 7, count: Self.large))
-        let volume = try KeptVolume(StateFixture(scratch), source: source)
-        #expect(Self.fill("first", in: volume) == nil)
-        volume.passSecond()
-        let first = volume.node("first")
-        #expect(volume.unlink("first") == nil)
-        volume.forget(first)
-        #expect(volume.engine.trashStatus.items == 1)
-        #expect(Self.fill("second", in: volume) == nil)
-        volume.passSecond()
-        let second = volume.node("second")
-        #expect(volume.remove("second") == nil)
-        volume.forget(second)
-        #expect(volume.bring(volume.node("big"), .read) == nil)
-        volume.passSecond()
-        volume.evict("big")
-        #expect(volume.bring(volume.node("big"), .read) == nil)
-        volume.passSecond()
-        // What is there is in use: nothing is on its way out.
-        #expect(Self.fill("third", in: volume) == "ENOSPC")
-        try volume.unmount()
-      } catch {
-        Issue.record(error)
-      }
+    Self.onDisk("24m") { scratch in
+      let source = Scratch("source")
+      source.write("big", [UInt8](repeating: 7, count: Self.large))
+      let volume = try KeptVolume(StateFixture(scratch), source: source)
+      #expect(Self.fill("first", in: volume) == nil)
+      volume.passSecond()
+      let first = volume.node("first")
+      #expect(volume.unlink("first") == nil)
+      volume.forget(first)
+      #expect(volume.engine.trashStatus.items == 1)
+      #expect(Self.fill("second", in: volume) == nil)
+      volume.passSecond()
+      let second = volume.node("second")
+      #expect(volume.remove("second") == nil)
+      volume.forget(second)
+      #expect(volume.bring(volume.node("big"), .read) == nil)
+      volume.passSecond()
+      volume.evict("big")
+      #expect(volume.bring(volume.node("big"), .read) == nil)
+      volume.passSecond()
+      // What is there is in use: nothing is on its way out.
+      #expect(Self.fill("third", in: volume) == "ENOSPC")
+      try volume.unmount()
     }
   }
 
@@ -269,19 +237,12 @@ struct StateFullDiskTests {
   }
 
   @Test func aReadOnlyFileSystemSaysSo() {
-    withPrivateMounts {
-      do {
-        let scratch = Scratch("full")
-        #expect(mount("tmpfs", scratch.path, "tmpfs", 0, "size=4m,mode=700") == 0)
-        defer { umount2(scratch.path, CInt(MNT_DETACH)) }
-        let fixture = StateFixture(scratch)
-        try fixture.open().close()
-        #expect(mount("tmpfs", scratch.path, "tmpfs", UInt(MS_REMOUNT | MS_RDONLY), "size=4m,mode=700") == 0)
-        #expect(thrown { () throws(FSError) in _ = try fixture.open() }?.errno == .readOnlyFileSystem)
-        #expect(try fixture.check(isDryRun: true).findings == [])
-      } catch {
-        Issue.record(error)
-      }
+    Self.onDisk("4m") { scratch in
+      let fixture = StateFixture(scratch)
+      try fixture.open().close()
+      #expect(mount("tmpfs", scratch.path, "tmpfs", UInt(MS_REMOUNT | MS_RDONLY), "size=4m,mode=700") == 0)
+      #expect(thrown { () throws(FSError) in _ = try fixture.open() }?.errno == .readOnlyFileSystem)
+      #expect(try fixture.check(isDryRun: true).findings == [])
     }
   }
 }
