@@ -20,7 +20,7 @@ import Testing
 
   private static func copy(
     _ fixture: StateFixture, to target: Scratch,
-    _ progress: (Int64) throws(FSError) -> Void = { (_) throws(FSError) in }
+    _ progress: (Int64, Int64) throws(FSError) -> Void = { (_, _) throws(FSError) in }
   ) throws(FSError) {
     let descriptor = target.openDirectory()
     defer { close(descriptor) }
@@ -49,6 +49,17 @@ import Testing
     #expect(try Self.exported(fixture) == ["made here", "changed"])
   }
 
+  @Test func itIsToldHowMuchIsCopiedOfAll() throws {
+    let (fixture, target) = (StateFixture(), Scratch("copy"))
+    try Self.make(fixture)
+    var told: [[Int64]] = []
+    try Self.copy(fixture, to: target) { told.append([$0, $1]) }
+    let all = Int64("made here".utf8.count + "changed".utf8.count)
+    #expect(told.last == [all, all])
+    #expect(told.map { $0[0] } == told.map { $0[0] }.sorted())
+    #expect(told.filter { $0[0] > 0 }.allSatisfy { $0[1] == all })
+  }
+
   @Test func whatIsThereStaysAsItIs() throws {
     let (fixture, target) = (StateFixture(), Scratch("copy"))
     try Self.make(fixture)
@@ -61,7 +72,7 @@ import Testing
     let (fixture, target) = (StateFixture(), Scratch("copy"))
     try Self.make(fixture)
     let error = #expect(throws: FSError.self) {
-      try Self.copy(fixture, to: target) { (_) throws(FSError) in throw FSError(.interrupted, "interrupted") }
+      try Self.copy(fixture, to: target) { (_, _) throws(FSError) in throw FSError(.interrupted, "interrupted") }
     }
     #expect(error?.errno == .interrupted)
     let descriptor = target.openDirectory()

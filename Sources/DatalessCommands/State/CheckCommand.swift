@@ -58,10 +58,15 @@ struct CheckCommand: ParsableCommand {
   private func check(_ place: StatePlace) throws -> StateCheckReport {
     let task = LocalTask("cannot check '\(TerminalText.escaped(place.path))'")
     return try task.run { () throws(FSError) in
-      try StateCheck.run(place.directory, isDryRun: dryRun, scratch: LocalTask.scratch) { (step) throws(FSError) in
-        try task.show("\(step.rawValue) ...")
+      try StateCheck.run(place.directory, isDryRun: dryRun, scratch: LocalTask.scratch) { (progress) throws(FSError) in
+        try task.show(Self.text(progress), share: progress.totalRows.flatMap { LocalTask.share(progress.rows, of: $0) })
       }
     }
+  }
+
+  static func text(_ progress: StateCheck.Progress) -> String {
+    guard let all = progress.totalRows else { return progress.step.rawValue }
+    return "\(progress.step.rawValue): \(HumanText.count(progress.rows)) of \(HumanText.count(all))"
   }
 
   private func answer(_ report: StateCheckReport, _ path: [UInt8]) -> CheckAnswer {

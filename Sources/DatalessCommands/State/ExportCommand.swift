@@ -97,7 +97,9 @@ struct ExportCommand: ParsableCommand {
     return try task.run { () throws(FSError) in
       try StateExport.run(place.directory, to: target.descriptor, options, scratch: LocalTask.scratch) {
         (done, all) throws(FSError) in
-        try task.show("\(HumanText.count(Int64(done))) of \(HumanText.count(Int64(all), "item")) ...")
+        try task.show(
+          "exported \(HumanText.count(Int64(done))) of \(HumanText.count(Int64(all), "item"))",
+          share: LocalTask.share(Int64(done), of: Int64(all)))
       }
     }
   }

@@ -27,11 +27,15 @@ struct LocalTask {
     }
   }
 
+  /// - Parameter share: What is done of the whole, 0 to 1; nil where the whole is not known.
   /// - Throws: EINTR: the user wants it to end.
-  func show(_ text: String) throws(FSError) {
+  func show(_ text: String, share: Double? = nil) throws(FSError) {
     if signal.isRaised { throw FSError(.interrupted, "interrupted") }
-    line.show(text)
+    line.show(text, share: share)
   }
+
+  /// The part of a whole that is done, for `show`; nil where there is no whole.
+  static func share(_ done: Int64, of all: Int64) -> Double? { all > 0 ? min(1, Double(done) / Double(all)) : nil }
 
   /// Where copies may be put for as long as it runs: $TMPDIR, else /tmp.
   static var scratch: String {

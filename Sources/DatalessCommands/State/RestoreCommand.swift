@@ -52,13 +52,14 @@ struct RestoreCommand: ParsableCommand {
     let task = LocalTask("cannot restore from '\(TerminalText.escaped(place.path))'")
     let report = try task.run { () throws(FSError) in
       let source = try StateCopy.source(of: place.directory, scratch: LocalTask.scratch)
-      try StateCopy.copy(place.directory, to: target.descriptor, isFinished: false) { bytes throws(FSError) in
-        try task.show("copied \(HumanText.size(bytes)) ...")
+      try StateCopy.copy(place.directory, to: target.descriptor, isFinished: false) { (bytes, all) throws(FSError) in
+        try task.show(
+          "copied \(HumanText.size(bytes)) of \(HumanText.size(all))", share: LocalTask.share(bytes, of: all))
       }
       do throws(FSError) {
         let directory = try StateDirectory(target.descriptor, path: TerminalText.escaped(target.path), .repair)
         let report = try RestoreSimulation.run(directory, source: source, areas: areas) { items throws(FSError) in
-          try task.show("met \(HumanText.count(items, "item")) ...")
+          try task.show("met \(HumanText.count(items, "item"))")
         }
         try StateCopy.finish(target.descriptor)
         return report

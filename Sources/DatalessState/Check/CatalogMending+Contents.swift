@@ -6,6 +6,7 @@ extension CatalogMending {
   mutating func mendContents() throws {
     var changed: [ItemRow] = []
     try connection.forEach("SELECT \(ItemRow.columns) FROM item WHERE content IS NOT NULL") { found in
+      try progress.note()
       var row = try ItemRow(found)
       guard let id = row.content else { return }
       let size = contents.sizes[id]

@@ -23,11 +23,13 @@ struct CatalogMending {
   var believed: Set<Int64> = []
   var trusted: Set<Int64> = []
   var sizesFrom: Int64?
+  var progress: RowProgress
 
   init(
     _ connection: CatalogConnection, _ contents: ContentOverview, directory: StateDirectory, end: CatalogEnd,
-    report: StateCheckReport
+    report: StateCheckReport, progress: RowProgress
   ) {
+    self.progress = progress
     self.connection = connection
     self.contents = contents
     self.directory = directory
@@ -92,6 +94,7 @@ struct CatalogMending {
   private mutating func readItems() throws {
     var damaged: [(id: Int64, damage: Damage)] = []
     try connection.forEach("SELECT \(ItemRow.columns) FROM item") { row in
+      try progress.note()
       let id = try row.integer(0)
       do {
         let item = try ItemRow(row)
@@ -140,6 +143,7 @@ struct CatalogMending {
     report.names = 0
     try connection.forEach("SELECT \(NameRow.columns) FROM name") { row in
       report.names += 1
+      try progress.note()
       var problem: String?
       do {
         let name = try NameRow(row)

@@ -16,17 +16,27 @@ public enum StateCheck {
     case leftovers = "looking for leftovers"
   }
 
+  /// How far a step is.
+  public struct Progress: Sendable, Equatable {
+    public var step: Step
+    /// Rows that were looked at.
+    public var rows: Int64 = 0
+    /// How many are to be looked at if nothing is damaged; nil where that is not known.
+    public var totalRows: Int64?
+  }
+
   /// - Parameters:
   ///   - directory: Opened with `.repair`, or, for who only looks, with `.look`.
   ///   - isDryRun: Whether nothing is to be changed.
   ///   - scratch: Where a copy of the catalog may be made for a dry run: a directory of this user's.
-  ///   - progress: Called when each step begins; what it throws ends the check. Rows are not changed then.
+  ///   - progress: Called when each step begins, and now and then in `rows`; what it throws ends the check. Rows are not
+  ///     changed then.
   /// - Throws: EPROTONOSUPPORT (of a newer format), ENOSPC, EIO, EACCES, EROFS: nothing is known then.
   public static func run(
     _ directory: StateDirectory, isDryRun: Bool, scratch: String = "/tmp",
-    progress: (Step) throws(FSError) -> Void = { (_) throws(FSError) in }
+    progress: @escaping (Progress) throws(FSError) -> Void = { (_) throws(FSError) in }
   ) throws(FSError) -> StateCheckReport {
-    try progress(.content)
+    try progress(Progress(step: .content))
     var report = StateCheckReport()
     let names = try StateInspection.names(directory.files, directory.path)
     for name in names.subtracting(StateName.files).subtracting([StateName.content]).sorted() {
@@ -42,7 +52,7 @@ public enum StateCheck {
       if !isDryRun { try keepMarker(directory) }
       return report
     }
-    try progress(.catalog)
+    try progress(Progress(step: .catalog))
     let copy = isDryRun ? try CatalogCopy(of: directory, in: scratch) : nil
     defer { copy?.remove() }
     let place = copy?.place ?? CatalogPlace(directory)
@@ -52,12 +62,16 @@ public enum StateCheck {
     }
     if !hasCatalog { try CatalogRescue.make(place, of: directory.marker, &report) }
     let catalog = try CatalogRescue.open(place, &report)
-    try progress(.rows)
+    try progress(Progress(step: .rows))
     let (kept, session) = try catalog.write("cannot mend the catalog") { connection in
-      var mending = CatalogMending(connection, contents, directory: directory, end: end, report: report)
+      let rows = try RowProgress(connection) { (done, all) throws(FSError) in
+        try progress(Progress(step: .rows, rows: done, totalRows: all))
+      }
+      var mending = CatalogMending(
+        connection, contents, directory: directory, end: end, report: report, progress: rows)
       let session = try mending.mend()
       report = mending.report
-      try progress(.leftovers)
+      try progress(Progress(step: .leftovers))
       return (mending.referenced, session)
     }
     contents.removeOthers(than: kept, isDryRun: isDryRun, &report)

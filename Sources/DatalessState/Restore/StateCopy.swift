@@ -30,11 +30,12 @@ public enum StateCopy {
   ///   - target: An empty directory of this user's alone; not closed. On the disk when this returns, and empty again
   ///     when this throws.
   ///   - isFinished: False: something is still to be done with it: it is refused by volumes until `finish`.
-  ///   - progress: Called with the bytes copied, now and then; what it throws ends the copy.
+  ///   - progress: Called with the bytes that are copied, and those that there are, now and then; what it throws ends
+  ///     the copy.
   /// - Throws: ENOTEMPTY (nothing was changed), EIO, ENOSPC.
   public static func copy(
     _ directory: StateDirectory, to target: CInt, isFinished: Bool = true,
-    progress: (Int64) throws(FSError) -> Void = { (_) throws(FSError) in }
+    progress: (_ done: Int64, _ all: Int64) throws(FSError) -> Void = { (_, _) throws(FSError) in }
   ) throws(FSError) {
     let names = try StateDirectory.naming(directory.path) { () throws(Errno) in
       try StateFiles(directory: target).names().filter { $0 != Array("lost+found".utf8) }
@@ -73,7 +74,8 @@ public enum StateCopy {
   }
 
   private static func fill(
-    _ target: CInt, from directory: StateDirectory, isFinished: Bool, progress: (Int64) throws(FSError) -> Void
+    _ target: CInt, from directory: StateDirectory, isFinished: Bool,
+    progress: (Int64, Int64) throws(FSError) -> Void
   ) throws(FSError) {
     let new = StateFiles(directory: target)
     let failure = "cannot copy '\(directory.path)'"
@@ -84,7 +86,7 @@ public enum StateCopy {
     guard !names.contains(StateName.rescuedCatalog) else {
       throw FSError(.ioError, "'\(directory.path)' is half repaired. Run 'dataless check' on it first")
     }
-    var copied: Int64 = 0
+    var (copied, all): (Int64, Int64) = (0, 0)
     if names.contains(StateName.content) {
       let from = OwnedFile(
         try naming { () throws(Errno) in
@@ -94,11 +96,18 @@ public enum StateCopy {
       let to = OwnedFile(
         try naming { () throws(Errno) in try new.open(StateName.content, O_RDONLY | CLINUX_O_DIRECTORY) })
       let (content, copy) = (StateFiles(directory: from.raw), StateFiles(directory: to.raw))
+      var files: [String] = []
       for name in try naming({ () throws(Errno) in try content.names() }) {
         let name = String(decoding: name, as: UTF8.self)
-        guard try naming({ () throws(Errno) in try content.status(name).isFile }) else { continue }
+        let status = try naming { () throws(Errno) in try content.status(name) }
+        guard status.isFile else { continue }
+        files.append(name)
+        all += status.size
+        try progress(0, all)
+      }
+      for name in files {
         copied += try naming { () throws(Errno) in try Self.copy(name, from: content, to: copy) }
-        try progress(copied)
+        try progress(copied, max(all, copied))
       }
     }
     for name in [StateName.session, StateName.catalog, StateName.catalog + "-wal"] where names.contains(name) {

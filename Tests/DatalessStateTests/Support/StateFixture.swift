@@ -57,8 +57,8 @@ final class StateFixture {
   func stopCheck() throws(FSError) {
     let directory = try directory(.repair)
     do throws(FSError) {
-      _ = try StateCheck.run(directory, isDryRun: false, scratch: Scratch.base) { (step) throws(FSError) in
-        if step == .leftovers { throw FSError(.interrupted, "stopped") }
+      _ = try StateCheck.run(directory, isDryRun: false, scratch: Scratch.base) { (progress) throws(FSError) in
+        if progress.step == .leftovers { throw FSError(.interrupted, "stopped") }
       }
     } catch {
       if error.errno == .interrupted { return }
