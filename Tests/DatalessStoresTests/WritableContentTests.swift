@@ -47,6 +47,20 @@ import Testing
     #expect(store.allocatedBytes == 0)
   }
 
+  /// Each file that a program makes begins like this: it is not renamed for it.
+  @Test func whatIsEmptyHasItsNameAtOnce() throws {
+    let made = try store.makeWritable(size: 0, copying: nil)
+    let emptied = try store.makeWritable(size: 0, copying: try put([1, 2, 3]))
+    for id in [made, emptied] {
+      #expect(store.hasOwnFile(id))
+      #expect(try all(id).isEmpty)
+      try store.resize(id, to: 2)
+      try write([4, 5], to: id, at: 0)
+      #expect(try store.size(of: id) == 2 && all(id) == [4, 5])
+    }
+    #expect(made != emptied)
+  }
+
   @Test(arguments: [1, 4096, 131_072, 131_073])
   func fewBytesThatAreThereAtOnceShareASlab(count: Int) throws {
     let bytes = (0..<count).map { UInt8(truncatingIfNeeded: $0 &* 13 | 1) }

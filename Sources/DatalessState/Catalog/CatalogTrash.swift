@@ -232,4 +232,24 @@ extension CatalogConnection {
     }
     return found
   }
+
+  /// Removes what lost its last name while it was open. Nobody has it open any more.
+  ///
+  /// - Returns: Their content.
+  func removeOrphans() throws -> [ContentID] {
+    // Trees are gone through later, some rows at a time.
+    let ids = try removedTrees().others
+    var contents: [ContentID] = []
+    for id in ids {
+      try run("DELETE FROM orphan WHERE item = ?", .integer(id))
+      // It has a name after all: somebody has changed the table.
+      guard id != ItemRow.root, let row = try item(id), try names(of: id).isEmpty,
+        row.place == nil, row.kind != .directory, row.kind != nil
+      else { continue }
+      if let content = row.content { contents.append(content) }
+      try run("DELETE FROM attribute WHERE item = ?", .integer(id))
+      try run("DELETE FROM item WHERE id = ?", .integer(id))
+    }
+    return contents
+  }
 }

@@ -76,6 +76,17 @@ struct CatalogWriter: Sendable {
     return contents
   }
 
+  /// Removes what no name leads to, open or not; of removed trees as many rows as `limit`. Nothing is changed after it.
+  ///
+  /// - Returns: Content to be removed.
+  mutating func removeUnreachable(_ connection: CatalogConnection, limit: Int) throws -> [ContentID] {
+    items.forgetPlaces()
+    for top in try connection.removedTrees().tops { trash.add(top) }
+    let contents = try trash.empty(connection, limit: limit) { _ in false }
+    items.noteOrphans(trash.takeOrphaned())
+    return try contents + connection.removeOrphans()
+  }
+
   /// Content that is to be on the disk before the transaction is committed.
   mutating func takeContentToFlush() -> Set<ContentID> {
     defer { givenUp = [] }

@@ -2,8 +2,8 @@ import DatalessCore
 
 /// How many rows of a catalog were looked at, of how many.
 ///
-/// Each item and each name is looked at once, and each item with content once more. Where something is damaged, names are looked at again: no more than all
-/// is ever told.
+/// Each item and each name is looked at once, and each item with content once more. Where something is damaged, names
+/// are looked at again: no more than all is ever told.
 struct RowProgress {
   /// LIMIT: rows after which it is told how far it is: a few milliseconds.
   private static let interval: Int64 = 4096

@@ -29,8 +29,8 @@ public enum StateCheck {
   ///   - directory: Opened with `.repair`, or, for who only looks, with `.look`.
   ///   - isDryRun: Whether nothing is to be changed.
   ///   - scratch: Where a copy of the catalog may be made for a dry run: a directory of this user's.
-  ///   - progress: Called when each step begins, and now and then in `rows`; what it throws ends the check. Rows are not
-  ///     changed then.
+  ///   - progress: Called when each step begins, and now and then in `rows`; what it throws ends the check. Rows are
+  ///     not changed then.
   /// - Throws: EPROTONOSUPPORT (of a newer format), ENOSPC, EIO, EACCES, EROFS: nothing is known then.
   public static func run(
     _ directory: StateDirectory, isDryRun: Bool, scratch: String = "/tmp",

@@ -134,7 +134,7 @@ struct StateOpening {
     }
     let wasClean = try connection.setting(.isClean) == [1] && !epochs.hasLost && !wasTorn
     try connection.set(.isClean, to: [0])
-    let orphaned = try removeOrphans(connection)
+    let orphaned = try connection.removeOrphans()
     var named = 0
     if wasTorn, let found = try nameLost(connection, content, except: Set(orphaned)) {
       (wasTorn, named) = (false, found)
@@ -173,24 +173,6 @@ struct StateOpening {
     try FoundFiles(connection: connection) { sizes[$0] }.keep(unnamed.keys) { _, _ in count += 1 }
     try connection.remove(.wasTorn)
     return count
-  }
-
-  /// - Returns: Their content.
-  private static func removeOrphans(_ connection: CatalogConnection) throws -> [ContentID] {
-    // Trees are gone through later, some rows at a time.
-    let ids = try connection.removedTrees().others
-    var contents: [ContentID] = []
-    for id in ids {
-      try connection.run("DELETE FROM orphan WHERE item = ?", .integer(id))
-      // It has a name after all: somebody has changed the table.
-      guard id != ItemRow.root, let row = try connection.item(id), try connection.names(of: id).isEmpty,
-        row.place == nil, row.kind != .directory, row.kind != nil
-      else { continue }
-      if let content = row.content { contents.append(content) }
-      try connection.run("DELETE FROM attribute WHERE item = ?", .integer(id))
-      try connection.run("DELETE FROM item WHERE id = ?", .integer(id))
-    }
-    return contents
   }
 
   // MARK: - Making

@@ -236,6 +236,7 @@ public final class StateVolume: Sendable {
     // Between its commit and the removal of content, emptying leaves content, too.
     let isClean =
       !leavesContent && isReconciled.load(ordering: .acquiring) && !emptiesTrash.load(ordering: .acquiring)
+    if isClean { removeUnreachable() }
     try journal.write("cannot end the volume") { _, connection in
       if isClean { try connection.set(.isClean, to: [1]) }
       if let session { try connection.set(.endedSession, to: session) }

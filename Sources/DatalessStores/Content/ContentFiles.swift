@@ -22,6 +22,8 @@ final class ContentFiles: Sendable {
     }
   }
 
+  private static let creating = O_RDWR | O_CREAT | O_EXCL | CLINUX_O_CLOEXEC | CLINUX_O_NOFOLLOW
+
   private let directory: CInt
   let records = FileRecords()
   private let table: Mutex<[Handle?]>
@@ -47,9 +49,11 @@ final class ContentFiles: Sendable {
   static func partName(_ number: UInt64) -> String { "\(number).part" }
 
   /// Creates the unfinished file of a number.
-  func create(_ number: UInt64) throws(Errno) -> OwnedDescriptor {
-    let flags = O_RDWR | O_CREAT | O_EXCL | CLINUX_O_CLOEXEC | CLINUX_O_NOFOLLOW
-    return try open(Self.partName(number), flags)
+  func create(_ number: UInt64) throws(Errno) -> OwnedDescriptor { try open(Self.partName(number), Self.creating) }
+
+  /// Creates the empty file of a number, with its name, and keeps its descriptor for whoever is about to write to it.
+  func make(_ number: UInt64) throws(Errno) {
+    keep(Handle(number: number, descriptor: try open(Self.name(number), Self.creating), isWritable: true))
   }
 
   /// Gives a finished file its name, and keeps its descriptor for the readers that are about to come.

@@ -21,6 +21,7 @@ extension DiskContentStore {
 
   public func makeWritable(size: Int64, copying original: ContentID?) throws(FSError) -> ContentID {
     guard size >= 0 else { throw FSError(.invalidArgument, "a file has no less than 0 bytes") }
+    if size == 0 { return try makeEmpty() }
     let writer: FileWriter
     do throws(Errno) {
       writer = try makeFileWriter(size: size)
@@ -33,6 +34,19 @@ extension DiskContentStore {
     } catch {
       writer.discard()
       throw error
+    }
+  }
+
+  /// Nothing is written to it before it has its name, so it has it from the beginning: each file that a program makes
+  /// would cost a rename(2) and more otherwise.
+  private func makeEmpty() throws(FSError) -> ContentID {
+    do throws(Errno) {
+      let number = takeNumber()
+      try files.make(number)
+      files.records.add(number, FileRecords.Record(size: 0, pages: 0))
+      return ContentLocation.file(number).id
+    } catch {
+      throw noRoom(error, 0)
     }
   }
 

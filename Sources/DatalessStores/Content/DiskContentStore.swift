@@ -147,6 +147,9 @@ public final class DiskContentStore: ContentStore {
   }
 
   func makeFileWriter(size: Int64) throws(Errno) -> FileWriter {
-    try FileWriter(self, number: nextNumber.add(1, ordering: .relaxed).oldValue, size: size)
+    try FileWriter(self, number: takeNumber(), size: size)
   }
+
+  /// A number that no file has had.
+  func takeNumber() -> UInt64 { nextNumber.add(1, ordering: .relaxed).oldValue }
 }
