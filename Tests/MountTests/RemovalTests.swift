@@ -70,11 +70,25 @@ extension RealMounts {
       }
     }
 
+    @Test(.enabled(if: Machine.isRoot)) func aBindMountOfAPartIsAMountpoint() async throws {
+      try await withVolume(["--scratch"], source: Self.tree) { volume in
+        try await volume.scratch.shell(#"mkdir "$ROOT/part"; mount --bind "$MOUNT/t/d" "$ROOT/part""#)
+        let part = volume.scratch.root + "/part"
+        let answer = try await volume.dataless("remove", part)
+        #expect(answer.status == 1 && answer.errorText.contains("EBUSY"), "\(answer.errorText)")
+        #expect(try await volume.dataless("remove", part + "/f1").succeeded, "what is in it is on the volume")
+        try await volume.scratch.shell(#"umount "$ROOT/part""#)
+        #expect(try await volume.scratch.shell(#"ls "$MOUNT/t/d" | wc -l"#) == "300\n")
+      }
+    }
+
     @Test func aSlashBehindALinkAndTheRootAreRefusedByName() async throws {
       try await withVolume(["--scratch"], source: Self.tree) { volume in
-        try await volume.scratch.shell(#"ln -s t "$MOUNT/link"; ls -l "$MOUNT" > /dev/null"#)
+        try await volume.scratch.shell(#"ln -s t "$MOUNT/link"; ls -l "$MOUNT" "$MOUNT/t" > /dev/null"#)
         let link = try await volume.dataless("remove", volume.path("link") + "/")
         #expect(link.status == 1 && link.errorText.contains("not a directory (ENOTDIR)"), "\(link.errorText)")
+        let through = try await volume.dataless("remove", volume.path("link/large") + "/")
+        #expect(through.status == 1 && through.errorText.contains("not a directory (ENOTDIR)"), "\(through.errorText)")
         let root = try await volume.dataless("remove", volume.mountpoint)
         #expect(root.status == 1 && root.errorText.contains("'\(volume.mountpoint)'"), "\(root.errorText)")
         #expect(try await volume.scratch.shell(#"ls "$MOUNT""#) == "keep\nlink\nt\n")

@@ -33,7 +33,10 @@ struct RemoveCommand: ParsableCommand {
     for path in paths where Self.isSelf(path.bytes) {
       throw CommandFailure("cannot remove \(path.description): '.' and '..' are never removed (EINVAL).")
     }
-    for path in paths where path.bytes.last == UInt8(ascii: "/") { try Self.checkIsDirectory(path) }
+    for path in paths {
+      try Self.checkIsNotMounted(path)
+      if path.bytes.last == UInt8(ascii: "/") { try Self.checkIsDirectory(path) }
+    }
     for (volume, paths) in try MountedVolumes.locate(paths, named: true) {
       let answer = try RemoteCall.run(
         volume, failure: "cannot remove on \(TerminalText.escaped(volume.mountPoint))"
@@ -65,6 +68,17 @@ struct RemoveCommand: ParsableCommand {
     return lines
   }
 
+  /// A bind mount of a part of a volume: its name is where it is mounted, and rm cannot remove that either. What is
+  /// mounted below it is the daemon's to refuse.
+  private static func checkIsNotMounted(_ path: PathArgument) throws {
+    guard let location = try PathResolver.current().locate(path.bytes, named: true), !location.relative.isEmpty,
+      location.absolute == location.mount.mountPoint
+    else { return }
+    throw CommandFailure(
+      "cannot remove \(path.description): it is a mountpoint (EBUSY). Unmount it, or name the item on the volume.",
+      errno: .resourceBusy)
+  }
+
   /// What has a slash behind its name is a directory, or it is not meant: rm says so of a link, too. Where the daemon
   /// does not know the item yet, it is as without the slash.
   private static func checkIsDirectory(_ path: PathArgument) throws {
@@ -75,7 +89,7 @@ struct RemoveCommand: ParsableCommand {
     defer { try? Blocking.run { await client.shutdown() } }
     let query = ItemQuery(path: location.relative, recursive: false, limit: 1)
     let item = (try? Blocking.run { try await client.items(query) })?.items.first
-    guard let item, item.pathBytes == location.relative, item.kind != "directory" else { return }
+    guard let item, item.kind != "directory" else { return }
     throw CommandFailure(
       "cannot remove \(path.description): it is not a directory (ENOTDIR). Leave out the slash at its end.",
       errno: .notDirectory)

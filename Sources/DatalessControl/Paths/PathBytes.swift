@@ -1,6 +1,6 @@
 /// Paths as bytes: names on Linux need not be UTF-8, and two of them may only differ in bytes that are not.
 public enum PathBytes {
-  static let slash = UInt8(ascii: "/")
+  public static let slash = UInt8(ascii: "/")
   private static let dot = UInt8(ascii: ".")
 
   /// Components between slashes; empty ones and `.` are left out, `..` is kept.
@@ -8,7 +8,7 @@ public enum PathBytes {
     path.split(separator: slash).filter { !($0.count == 1 && $0.first == dot) }.map { Array($0) }
   }
 
-  static func isDotDot(_ component: [UInt8]) -> Bool { component == [dot, dot] }
+  public static func isDotDot(_ component: [UInt8]) -> Bool { component == [dot, dot] }
 
   /// `/` followed by the components; `/` alone when there are none.
   public static func absolute(_ components: [[UInt8]]) -> [UInt8] {

@@ -41,7 +41,8 @@ public struct ControlFailure: Error, Sendable, Equatable {
     let (status, code): (Int, String) =
       switch error.errno {
       case .noSuchFileOrDirectory, .noSuchProcess: (404, "not_found")
-      case .invalidArgument, .notDirectory, .isDirectory, .fileNameTooLong, .readOnlyFileSystem:
+      case .invalidArgument, .notDirectory, .isDirectory, .fileNameTooLong, .readOnlyFileSystem, .improperLink,
+        .tooManySymbolicLinkLevels:
         (422, "invalid_request")
       case .resourceBusy, .staleNFSFileHandle: (409, "busy")
       case .permissionDenied, .notPermitted: (403, "forbidden")

@@ -9,6 +9,7 @@ extension VolumeBackend {
     _ paths: [[UInt8]], by origin: ChangeOrigin, progress: @escaping @Sendable (RefreshProgress) async throws -> Void
   ) async throws -> RefreshResult {
     let engine = engine
+    let paths = try await followed(paths, lists: false)
     let running = Mutex<Refresh?>(nil)
     let run: @Sendable () async -> RefreshOutcome = {
       await withTaskCancellationHandler {

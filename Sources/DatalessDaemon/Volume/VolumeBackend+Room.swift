@@ -5,11 +5,11 @@ import SystemPackage
 /// Pins, and a disk that gets full.
 extension VolumeBackend {
   func pin(_ paths: [[UInt8]], policy: ContentPolicy) async throws -> TransferResult {
-    await setPolicies(paths) { [engine] in engine.setPolicy(policy, of: $0) }
+    await setPolicies(try await followed(paths, lists: true)) { [engine] in engine.setPolicy(policy, of: $0) }
   }
 
   func unpin(_ paths: [[UInt8]]) async throws -> TransferResult {
-    await setPolicies(paths) { [engine] in engine.unpin($0) }
+    await setPolicies(try await followed(paths, lists: true)) { [engine] in engine.unpin($0) }
   }
 
   private func setPolicies(
