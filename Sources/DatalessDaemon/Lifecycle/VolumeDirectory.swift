@@ -71,8 +71,9 @@ public final class VolumeDirectory: Sendable {
     let parent = try prepareRuntime(runtime)
     let path = SessionPaths.volumeDirectory(runtime: runtime, device: device)
     // The kernel gives a device number away again as soon as its mount is gone. A daemon that held it may still be busy
-    // with its last stacks (2 s) and its log (1 s) then.
-    let deadline = Deadline(milliseconds: 10_000)
+    // with its last stacks (2 s), its log (1 s) and what it keeps (6 s) then, each of which takes longer on a machine
+    // that has no time for it. It ends: two volumes that live never have one number.
+    let deadline = Deadline(milliseconds: 60_000)
     repeat {
       let directory: TrustedDirectory
       let lock: CInt
