@@ -58,16 +58,20 @@ import Testing
   }
 
   @Test func aFileThatWasUnlinkedAndOpenIsNoDamage() throws {
-    let fixture = StateFixture()
+    let (fixture, crashed) = (StateFixture(), StateFixture())
     try fixture.run { volume in
       let file = stored("f", node: 52, inode: 11)
       try fixture.keep(
         .dirty(of: file, try volume.content.make("changed")), .hidden(file, name: bytes("f"), in: root), in: volume)
+      fixture.scratch.copy(to: crashed.scratch)
     }
-    let report = try fixture.check()
+    #expect(try fixture.check().findings == [], "the end of the volume has removed it")
+    let report = try crashed.check()
     #expect(report.damages == 0 && report.findings.map(\.kind) == [.unlinked, .leftover])
-    #expect(try fixture.check().findings == [])
-    #expect(try fixture.texts() == [])
+    for fixture in [fixture, crashed] {
+      #expect(try fixture.check().findings == [])
+      #expect(try fixture.texts() == [])
+    }
   }
 
   /// A copy of a volume's directory as a loss of power leaves it that tears the last commit, which made a file.

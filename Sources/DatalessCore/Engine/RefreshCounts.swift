@@ -27,4 +27,9 @@ public struct RefreshOutcome: Sendable {
   public var failureCount: Int64
   /// Why it ended early: EINTR when it was given up, ETIMEDOUT when the store is offline or the volume ends.
   public var error: FSError?
+
+  /// Nothing was to be listed.
+  public static var nothing: RefreshOutcome {
+    RefreshOutcome(counts: RefreshCounts(), failures: [], failureCount: 0)
+  }
 }

@@ -28,7 +28,7 @@ extension EngineState {
     var left = Self.emptiedAtATime
     while left > 0 {
       guard let place = trash.next() else {
-        result.hasMore = false
+        result.hasMore = foldSome(&left, &result)
         break
       }
       left -= 1
@@ -76,6 +76,33 @@ extension EngineState {
     namespace.noteForgettable(directory)
   }
 
+  /// Of directories that are through, names stay that lead to what was moved out of them, or out of those below: only
+  /// by these it is fetched, and found again when the store changes it. The others go.
+  ///
+  /// - Returns: Whether there are more.
+  private mutating func foldSome(_ left: inout Int, _ result: inout Emptied) -> Bool {
+    while left > 0 {
+      left -= 1
+      guard let node = trash.takeEmptied() else { return false }
+      guard let directory = namespace.index(of: node), namespace[directory].isOrphan,
+        namespace.changeCount(in: directory) == 0
+      else { continue }
+      var name = namespace[directory].firstName
+      while name != .end {
+        let edge = namespace.record(of: name)
+        // The top of a tree is removed where callers see it.
+        if edge.standing == .removed, !edge.isLocal, namespace[edge.directory].isOrphan {
+          namespace.setStanding(.gone, of: name)
+          break
+        }
+        name = edge.nextOfNode
+      }
+      namespace.noteForgettable(directory)
+      result.hasUnpinned = true
+    }
+    return true
+  }
+
   private mutating func empty(_ name: NameIndex, _ result: inout Emptied, at now: MonotonicTime) {
     let edge = namespace.record(of: name)
     let (node, item) = (edge.node, namespace[edge.node])
@@ -89,7 +116,9 @@ extension EngineState {
       if item.isOrphan, item.kind != .directory, !isKept { namespace.setStanding(.gone, of: name) }
     case .present:
       let bytes = item.kind == .file && item.isLocal ? localBytes(of: node) : 0
-      namespace.setStanding(isKept ? .removed : .gone, of: name)
+      // Of a directory of the store it is decided when all in it is through (`foldSome`).
+      let mayLeadOut = item.kind == .directory && !edge.isLocal
+      namespace.setStanding(isKept || mayLeadOut ? .removed : .gone, of: name)
       take(node, item, result: &result, at: now)
       trash.noteGone(bytes: bytes)
       // Its name has led to it. What is in it goes with later steps, or with the next run.

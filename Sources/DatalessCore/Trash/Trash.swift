@@ -19,6 +19,9 @@ struct Trash {
   private var members: Set<NodeID> = []
   /// Those of them that were being listed when they were emptied: once more when that has ended.
   private var listed: Set<NodeID> = []
+  /// Those that are empty, in the order in which they were emptied: each behind the one that it lies in. Whether names
+  /// are to stay as a way to them is decided at the end.
+  private var emptied: [NodeID] = []
   private var isUnderWay = false
   private var items = 0
   private var bytes: Int64 = 0
@@ -57,16 +60,23 @@ struct Trash {
 
   /// Begins to empty, unless that goes on already. - Returns: Whether the caller is the one who empties now.
   mutating func begin() -> Bool {
-    guard !isUnderWay, current != nil || !queue.isEmpty else { return false }
+    guard !isUnderWay, current != nil || !queue.isEmpty || !emptied.isEmpty else { return false }
     isUnderWay = true
     return true
   }
 
-  /// Asked by who empties. - Returns: nil: there is nothing to be emptied now, and nobody empties any more.
+  /// Asked by who empties. - Returns: nil: there is nothing to be emptied now, and nobody empties any more, once
+  /// `takeEmptied` returns nil, too.
   mutating func next() -> Place? {
     if current == nil, let directory = queue.popFirst() { current = Place(directory: directory) }
-    isUnderWay = current != nil
+    isUnderWay = current != nil || !emptied.isEmpty
     return current
+  }
+
+  /// A directory that is empty, each before the one that it lies in. To be asked for when `next` returns nil.
+  mutating func takeEmptied() -> NodeID? {
+    defer { isUnderWay = !emptied.isEmpty }
+    return emptied.popLast()
   }
 
   mutating func goOn(at name: NameIndex) { current?.next = name }
@@ -75,7 +85,12 @@ struct Trash {
   mutating func leave(isListed: Bool) {
     guard let directory = current?.directory else { return }
     current = nil
-    if isListed { listed.insert(directory) } else { members.remove(directory) }
+    if isListed {
+      listed.insert(directory)
+    } else {
+      members.remove(directory)
+      emptied.append(directory)
+    }
     settle()
   }
 
@@ -96,6 +111,7 @@ struct Trash {
   mutating func end() {
     isUnderWay = false
     queue = []
+    emptied = []
     current = nil
   }
 

@@ -10,6 +10,8 @@ struct CatalogItems: Sendable {
   private var nextID: Int64
   /// Items of the volume's own that the operation under way has left without a name.
   private var nameless: Set<Int64> = []
+  /// Files of the store that it has left without a name that callers see, or has given content without one.
+  private var hidden: Set<Int64> = []
   /// Items that are in the table of orphans, or were before a transaction failed.
   private var orphans: Set<Int64>
   /// Those of them that the transaction under way has given a name, or a place, again.
@@ -37,6 +39,12 @@ struct CatalogItems: Sendable {
     reclaimed = []
   }
 
+  /// A row has other fetched content from now on. If no other node had it in this run, nobody else removes the former
+  /// one: an earlier run has fetched it, by the name that the store had then.
+  mutating func leave(_ content: ContentID, of item: Int64, to node: NodeID) {
+    if known.wasAlways(item, node) { leftContent.append(content) }
+  }
+
   mutating func takeLeftContent() -> [ContentID] {
     defer { leftContent = [] }
     return leftContent
@@ -54,7 +62,7 @@ struct CatalogItems: Sendable {
 
   // MARK: - Items without a name
 
-  mutating func beginOperation() { nameless = [] }
+  mutating func beginOperation() { (nameless, hidden) = ([], []) }
 
   /// Keeps the items that the operation has left without a name until they are forgotten.
   mutating func endOperation(_ connection: CatalogConnection) throws {
@@ -64,6 +72,9 @@ struct CatalogItems: Sendable {
         !CatalogSearch(connection).mayHaveChanges(below: row)
       else { continue }
       try addOrphan(item, connection)
+    }
+    for item in hidden {
+      if let row = try connection.item(item), try connection.isUnreachable(row) { try addOrphan(item, connection) }
     }
   }
 
@@ -77,6 +88,18 @@ struct CatalogItems: Sendable {
   mutating func noteOrphans(_ items: Set<Int64>) {
     orphans.formUnion(items)
     reclaimed.subtract(items)
+  }
+
+  /// A file of the store may be seen by nobody at the end of the operation, and have content: somebody has it open.
+  mutating func noteHidden(_ item: Int64) { hidden.insert(item) }
+
+  /// It has no content any more, or is seen again.
+  mutating func noteReachable(_ item: Int64, _ connection: CatalogConnection) throws {
+    guard orphans.contains(item), let row = try connection.item(item), row.place != nil, row.kind != .directory,
+      row.kind != nil
+    else { return }
+    try connection.run("DELETE FROM orphan WHERE item = ?", .integer(item))
+    reclaimed.insert(item)
   }
 
   /// An item may have no name at the end of the operation.

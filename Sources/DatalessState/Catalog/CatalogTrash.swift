@@ -242,14 +242,30 @@ extension CatalogConnection {
     var contents: [ContentID] = []
     for id in ids {
       try run("DELETE FROM orphan WHERE item = ?", .integer(id))
+      guard id != ItemRow.root, var row = try item(id), row.kind != .directory, row.kind != nil else { continue }
+      if try isUnreachable(row) {
+        if let content = row.content { contents.append(content) }
+        row.content = nil
+        if row.record.isDirty { row.record.forgetWriting() }
+        row.record.isDirty = false
+        try row.save(self)
+        continue
+      }
       // It has a name after all: somebody has changed the table.
-      guard id != ItemRow.root, let row = try item(id), try names(of: id).isEmpty,
-        row.place == nil, row.kind != .directory, row.kind != nil
-      else { continue }
+      guard row.place == nil, try names(of: id).isEmpty else { continue }
       if let content = row.content { contents.append(content) }
       try run("DELETE FROM attribute WHERE item = ?", .integer(id))
       try run("DELETE FROM item WHERE id = ?", .integer(id))
     }
     return contents
+  }
+
+  /// Whether a file of the store has content, and nobody sees it: its name there is hidden, and it has none here. What
+  /// was written to it may be seen by other names of the store.
+  func isUnreachable(_ row: ItemRow) throws -> Bool {
+    guard row.content != nil, let place = row.place, row.kind == .file,
+      try name(place.name, in: place.parent, .hidden)?.item == row.id, try !hasMadeName(row.id)
+    else { return false }
+    return try !row.record.isDirty || !row.mayHaveOtherNames(self)
   }
 }

@@ -213,8 +213,10 @@ struct CatalogWriter: Sendable {
     let epoch = self.epoch
     written.insert(content)
     var isOnlyCopy = false
-    try items.update(item, connection) { row in
+    var former: ContentID?
+    let id = try items.update(item, connection) { row in
       isOnlyCopy = isDirty && !row.record.isDirty && item.binding == nil && row.record.version != nil
+      if !isDirty, !row.record.isDirty, row.content != content { former = row.content }
       row.content = content
       row.record.isDirty = isDirty
       row.record.epoch = epoch
@@ -223,6 +225,8 @@ struct CatalogWriter: Sendable {
       row.beFile()
     }
     if isOnlyCopy { givenUp.insert(content) }
+    if let former { items.leave(former, of: id, to: item.node) }
+    items.noteHidden(id)
   }
 
   private mutating func dropContent(
@@ -237,6 +241,7 @@ struct CatalogWriter: Sendable {
     row.content = nil
     row.record.isDirty = false
     try row.save(connection)
+    try items.noteReachable(row.id, connection)
     try items.deleteIfEmpty(row.id, connection)
   }
 
@@ -258,6 +263,7 @@ struct CatalogWriter: Sendable {
     // In one operation a name may be taken away, led to what it was, and led to another item.
     if let former, former != row.item { try noteUnnamed(former, connection) }
     if let hidden, hidden != row.item { try forgetReplaced(hidden, connection) }
+    if layer == .hidden { items.noteHidden(row.item) }
   }
 
   /// The store has another item where it had one that was removed here: nothing leads to that any more.
@@ -278,6 +284,7 @@ struct CatalogWriter: Sendable {
     if layer == .made {
       try noteUnnamed(row.item, connection)
     } else {
+      try items.noteReachable(row.item, connection)
       try items.vacateOrphan(row.item, connection)
       try items.deleteIfEmpty(row.item, connection)
       try items.noteUnhidden(row.item, connection)
@@ -288,6 +295,7 @@ struct CatalogWriter: Sendable {
   /// A name that was made does not lead to an item any more. If none does at the end of the operation, it is an orphan.
   private mutating func noteUnnamed(_ item: Int64, _ connection: CatalogConnection) throws {
     try items.deleteIfEmpty(item, connection)
-    if let row = try connection.item(item), row.place == nil { items.noteNameless(item) }
+    guard let row = try connection.item(item) else { return }
+    if row.place == nil { items.noteNameless(item) } else { items.noteHidden(item) }
   }
 }

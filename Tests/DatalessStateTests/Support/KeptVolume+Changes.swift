@@ -124,6 +124,12 @@ extension KeptVolume {
     }
   }
 
+  /// Opens a file, and leaves it open. - Returns: The errno's name if it failed.
+  func hold(_ path: String) -> String? {
+    let node = node(path)
+    return bring(node, .read) ?? open(node).errno
+  }
+
   /// fallocate(2).
   @discardableResult
   func allocate(_ kind: AllocationKind, _ range: Range<Int64>, of path: String) -> String? {

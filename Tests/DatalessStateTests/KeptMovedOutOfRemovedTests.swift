@@ -1,0 +1,73 @@
+import DatalessCore
+@testable import DatalessState
+import Glibc
+import Testing
+
+/// What was moved out of a tree that was removed whole is found by the way that it has in SOURCE, as after `rm -r`.
+@Suite struct KeptMovedOutOfRemovedTests {
+  private let source = Scratch("source")
+  private let states = StateCopies()
+
+  init() {
+    for directory in ["d", "d/e", "d/e/f", "k", "other"] { mkdir(source.full(directory), 0o755) }
+    for file in ["d/e/f/b", "d/c", "other/x"] { source.write(file, bytes("source \(file)")) }
+  }
+
+  private func mount() throws -> KeptVolume { try KeptVolume(states.next(), source: source) }
+
+  private func removed(_ volume: KeptVolume, _ how: String) {
+    switch how {
+    case "whole": #expect(volume.remove("d") == nil)
+    case "in part": #expect(volume.remove("d/e") == nil && volume.remove("d") == nil)
+    default:
+      #expect(volume.removeDirectory("d/e/f") == nil && volume.removeDirectory("d/e") == nil)
+      #expect(volume.unlink("d/c") == nil && volume.removeDirectory("d") == nil)
+    }
+  }
+
+  @Test(arguments: ["whole", "in part", "one by one"]) func sourceLosesIt(how: String) throws {
+    let volume = try mount()
+    #expect(volume.read("d/e/f/b") == "source d/e/f/b")
+    #expect(volume.read("other/x") == "source other/x")
+    #expect(volume.rename("d/e/f/b", to: "k/m") == nil)
+    removed(volume, how)
+    try remove()
+    volume.refresh()
+    #expect(volume.conflicts == ["k/m": "gone_in_source"])
+    volume.evict("k/m")
+    #expect(volume.read("k/m") == "source d/e/f/b", "it is nowhere else")
+    try volume.unmount()
+    let again = try mount()
+    #expect(again.read("k/m") == "source d/e/f/b" && again.names("") == ["k", "other"])
+    try again.unmount()
+  }
+
+  private func remove() throws {
+    for file in ["d/e/f/b", "d/c"] { #expect(Glibc.unlink(source.full(file)) == 0) }
+    for directory in ["d/e/f", "d/e", "d"] { #expect(rmdir(source.full(directory)) == 0) }
+  }
+
+  @Test(arguments: ["whole", "in part", "one by one"]) func sourceChangesIt(how: String) throws {
+    let volume = try mount()
+    #expect(volume.read("d/e/f/b") == "source d/e/f/b")
+    #expect(volume.rename("d/e/f/b", to: "k/m") == nil)
+    removed(volume, how)
+    source.write("d/e/f/b", bytes("changed"))
+    volume.refresh()
+    #expect(volume.read("k/m") == "changed")
+    try volume.unmount()
+    let again = try mount()
+    #expect(again.read("k/m") == "changed" && again.names("") == ["k", "other"])
+    try again.unmount()
+  }
+
+  /// Nothing is kept of a tree out of which nothing was moved.
+  @Test func theWayGoesWithTheRest() throws {
+    let volume = try mount()
+    #expect(volume.names("d/e/f") == ["b"])
+    #expect(volume.remove("d") == nil)
+    #expect(volume.engine.counts.directories == 3 && volume.engine.counts.files == 0, "root, k and other")
+    #expect(volume.engine.trashStatus.items == 0)
+    try volume.unmount()
+  }
+}
