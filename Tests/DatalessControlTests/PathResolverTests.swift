@@ -83,10 +83,25 @@ import Testing
   @Test func neverAsksAtOrBelowAVolume() throws {
     let asked = AskedPaths()
     let resolver = Self.resolver(["/mnt/v/inside": "/etc"], asked: asked)
-    let location = try #require(try resolver.locate(bytes("/mnt/v/inside/./x/../y")))
-    #expect(location.relative == bytes("inside/y"))
+    let location = try #require(try resolver.locate(bytes("/mnt/v/inside/./x/y")))
+    #expect(location.relative == bytes("inside/x/y"))
     #expect(location.mount.device == "0:53")
     #expect(asked.all == ["/mnt"])
+  }
+
+  /// `mnt/v/link/../x` is what lies beside the link's target: only the kernel, or the daemon, could say what that is.
+  @Test func dotDotBehindAnItemIsRefused() throws {
+    for path in ["/mnt/v/link/../x", "/mnt/v/a/b/../../x", "/mnt/v/a/.."] {
+      let error = #expect(throws: ControlError.self) { try Self.resolver([:]).locate(bytes(path)) }
+      #expect(error?.errno == .invalidArgument)
+    }
+    #expect(try Self.resolver([:]).resolve(bytes("/mnt/v/a/../x")) == bytes("/mnt/v/x"), "no item is meant")
+    // No name of the working directory is a link.
+    let inside = PathResolver(
+      mounts: Self.mounts, workingDirectory: { () throws(ControlError) in bytes("/mnt/v/a/b") }, readLink: { _ in nil })
+    #expect(try inside.locate(bytes("../x"))?.relative == bytes("a/x"))
+    #expect(try inside.locate(bytes("../../x"), named: true)?.relative == bytes("x"))
+    #expect(throws: ControlError.self) { try inside.locate(bytes("c/../x")) }
   }
 
   @Test func leavesAVolumeThroughDotDot() throws {

@@ -40,20 +40,27 @@ public struct PathResolver: Sendable {
   ///
   /// A component that does not exist is kept as it is: the caller finds out when it uses the path.
   ///
-  /// - Parameter named: For what removes or drops something: the path means the item that has the name, as for
-  ///   rm(1). A link at its end is not followed, and `..` behind a name on a volume, which may be a link there, is
-  ///   refused.
+  /// - Parameters:
+  ///   - named: For what removes or drops something: the path means the item that has the name, as for rm(1). A link at
+  ///     its end is not followed.
+  ///   - isItem: Whether it may be an item of a volume: `..` behind a name on a volume, which may be a link there, is
+  ///     refused then, unless the name is of the working directory. Default: `..` takes the name before it.
   /// - Throws: `ControlError.system` with ELOOP after 40 links, EINVAL for such a `..`, or getcwd's errno for a
   ///   relative path.
-  public func resolve(_ path: [UInt8], named: Bool = false) throws(ControlError) -> [UInt8] {
+  public func resolve(
+    _ path: [UInt8], named: Bool = false, isItem: Bool = false
+  ) throws(ControlError) -> [UInt8] {
     let slash = PathBytes.slash
-    let start = path.first == slash ? path : PathBytes.join(try workingDirectory(), path)
-    var pending = Array(PathBytes.components(start).reversed())
+    // No name of it is a link.
+    let here = path.first == slash ? [] : try workingDirectory()
+    var pending = Array(PathBytes.components(PathBytes.join(here, path)).reversed())
+    let real = PathBytes.components(here)
     var resolved: [[UInt8]] = []
     var links = 0
     while let component = pending.popLast() {
       if PathBytes.isDotDot(component) {
-        guard !named || !isBelowRoot(PathBytes.absolute(resolved)) else {
+        let isReal = resolved.count <= real.count && resolved.elementsEqual(real.prefix(resolved.count))
+        guard !isItem || isReal || !isBelowRoot(PathBytes.absolute(resolved)) else {
           throw ControlError.system(
             .invalidArgument,
             "cannot tell what \(TerminalText.escaped(path)) means: '..' may follow a link on the volume",
@@ -96,7 +103,7 @@ public struct PathResolver: Sendable {
   /// - Parameter named: As of `resolve`.
   /// - Throws: as `resolve`.
   public func locate(_ path: [UInt8], named: Bool = false) throws(ControlError) -> Location? {
-    let absolute = try resolve(path, named: named)
+    let absolute = try resolve(path, named: named, isItem: true)
     guard let mount = mounts.mount(containing: absolute), mount.isDataless || VolumeLocator.isRecorded(mount) else {
       return nil
     }

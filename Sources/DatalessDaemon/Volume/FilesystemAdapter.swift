@@ -195,7 +195,7 @@ final class FilesystemAdapter: FuseOperations {
         engine.forget(CollectionOfOne((node: item.node, count: 1)))
       }
     case .absent:
-      if cachesAbsence.load(ordering: .relaxed) {
+      if cachesAbsence.load(ordering: .relaxed), kernel.mayKeepAbsence {
         reply.absent(timeout: .forever)
       } else {
         reply.fail(.noSuchFileOrDirectory)

@@ -9,12 +9,21 @@ final class SessionKernelCache: KernelCache {
   private let session = Mutex<(notifier: KernelNotifier, canDropAllNames: Bool)?>(nil)
 
   private let usesEpoch: Bool
+  private let mounts: MountsBelow
 
-  /// - Parameter usesEpoch: Whether all names may be dropped at once, where the kernel can.
-  init(lane: NotifierLane, usesEpoch: Bool) {
+  /// - Parameters:
+  ///   - usesEpoch: Whether all names may be dropped at once, where the kernel can.
+  ///   - mounts: What is mounted on the volume. As long as something is, names are told one by one, and looked up again
+  ///     without being dropped: the kernel would detach it. What was absent before that may stay so for callers until a
+  ///     listing of its directory tells of it.
+  init(lane: NotifierLane, usesEpoch: Bool, mounts: MountsBelow) {
     self.lane = lane
     self.usesEpoch = usesEpoch
+    self.mounts = mounts
   }
+
+  /// Whether absent names may be kept by the kernel now, where it can be made to forget them.
+  var mayKeepAbsence: Bool { !mounts.isAny }
 
   /// Whether the kernel can be made to look every name up again, absent ones included: FUSE_NOTIFY_INC_EPOCH, protocol
   /// 7.44 (Linux 6.16).
@@ -34,7 +43,7 @@ final class SessionKernelCache: KernelCache {
   }
 
   func expireNames() {
-    guard let session = session.withLock({ $0 }), session.canDropAllNames else { return }
+    guard let session = session.withLock({ $0 }), session.canDropAllNames, !mounts.isAny else { return }
     _ = session.notifier.expireAllEntries()
   }
 
@@ -60,7 +69,9 @@ final class SessionKernelCache: KernelCache {
   ) {
     lane.submit { [self] in
       if let (notifier, canDropAllNames) = session.withLock({ $0 }) {
-        if canDropAllNames {
+        if mounts.isAny {
+          for name in names() { _ = notifier.expireEntry(name, in: FuseNode(node)) }
+        } else if canDropAllNames {
           _ = notifier.expireAllEntries()
         } else {
           for name in names() { _ = notifier.invalidateEntry(name, in: FuseNode(node)) }

@@ -27,6 +27,7 @@ final class Volume: VolumeRunning {
   let startedAt: MonotonicTime
   let startedText: String
   let kernel: SessionKernelCache
+  let mounts: MountsBelow
   let capacity: CapacityReader
   let uses: UseMarks
   let coordination = CoordinationServer()
@@ -65,7 +66,9 @@ final class Volume: VolumeRunning {
       ?? DiskContentStore(in: cacheDirectory.descriptor, path: cacheDirectory.path, lifetime: .session)
     let statistics = try SpaceReport.make(store, isWritable ? content : nil)
     processes = ProcessTable(capture: CaptureLane(), sink: log, policy: configuration.argumentPolicy)
-    kernel = SessionKernelCache(lane: NotifierLane(), usesEpoch: !configuration.without.contains(.nameEpoch))
+    mounts = MountsBelow(mountpoint: configuration.mountpoint)
+    kernel = SessionKernelCache(
+      lane: NotifierLane(), usesEpoch: !configuration.without.contains(.nameEpoch), mounts: mounts)
     let start = Self.engineConfiguration(configuration, simulation: document.simulation, state: state)
     let share = RequestThreadShare(limit: FuseSession.defaultThreadCount / 2)
     stacks = StackLane(policy: start.simulation.stacks, byRules: start.simulation.rules.wantsStacks, log: log)

@@ -10,7 +10,7 @@ extension VolumeBackend {
 
   func conflicts(_ paths: [[UInt8]], keep choice: ConflictChoice?) async throws -> ConflictAnswer {
     await wait(atMost: Self.visitLimit) { [engine] end in engine.whenVisited(end) }
-    let paths = try await followed(paths, lists: false)
+    let paths = try await followed(paths, lists: false).all()
     var answer = ConflictAnswer()
     if let choice {
       let result = await withCheckedContinuation { [engine] continuation in

@@ -11,13 +11,33 @@ extension VolumeBackend {
   /// LIMIT: links on the way, as for path_resolution(7).
   private static let linksMax = 40
 
-  /// The paths without links on the way. What cannot be found stays as it is, so that it is said with the others.
-  ///
+  /// Where some paths lead.
+  struct Followed {
+    /// Without links on the way. What cannot be found stays as it is, so that it is said with the others.
+    var paths: [[UInt8]] = []
+    /// Those that lead nowhere on this volume.
+    var failures: [(path: [UInt8], error: FSError)] = []
+
+    /// For requests that are about all of them or nothing.
+    func all() throws -> [[UInt8]] {
+      if let first = failures.first { throw first.error }
+      return paths
+    }
+  }
+
   /// - Parameter lists: Whether dataless directories on the way are listed for it.
-  /// - Throws: ELOOP (40 links on the way), EXDEV (a link leads to something that is not on this volume).
-  func followed(_ paths: [[UInt8]], lists: Bool) async throws -> [[UInt8]] {
-    var followed: [[UInt8]] = []
-    for path in paths { followed.append(try await follow(path, lists: lists)) }
+  /// - Returns: As failures ELOOP (more than 40 links), EXDEV (a link leads to something that is not on this volume, or
+  ///   below the mountpoint of another file system), ENOTDIR, ENOENT (`..` behind what is no directory), and why a link
+  ///   cannot be read.
+  func followed(_ paths: [[UInt8]], lists: Bool) async throws -> Followed {
+    var followed = Followed()
+    for path in paths {
+      do {
+        followed.paths.append(try await follow(path, lists: lists))
+      } catch let error as FSError {
+        followed.failures.append((path, error))
+      }
+    }
     return followed
   }
 
@@ -26,39 +46,72 @@ extension VolumeBackend {
     var pending = Array(PathBytes.components(path).reversed())
     while let component = pending.popLast() {
       guard !PathBytes.isDotDot(component) else {
-        guard done.popLast() != nil else { throw leadsOut(path, by: path) }
+        if done.popLast() == nil { (done, pending) = ([], try above(pending, path)) }
         continue
       }
       done.append(component)
       guard !pending.isEmpty else { break }
       let here = Self.joined(done)
-      guard let node = try await find(here, lists: lists) else { return Self.joined(done + pending.reversed()) }
-      guard engine.describe(node)?.attributes.kind == .symlink else { continue }
+      let item = try await find(here, lists: lists).flatMap { engine.describe($0) }
+      guard let item, item.attributes.kind == .symlink else {
+        if pending.contains(where: PathBytes.isDotDot), item?.attributes.kind != .directory {
+          let errno: Errno = item == nil ? .noSuchFileOrDirectory : .notDirectory
+          let words = item == nil ? "is not there" : "is no directory"
+          throw FSError(errno, "'\(TerminalText.escaped(here))', on the way, \(words)")
+        }
+        if item == nil { return Self.joined(done + pending.reversed()) }
+        continue
+      }
       links += 1
       guard links <= Self.linksMax else {
         throw FSError(
           .tooManySymbolicLinkLevels, "'\(TerminalText.escaped(path))' leads through more than \(Self.linksMax) links")
       }
-      var target = try await self.target(of: node)
+      let target = try await self.target(of: item.node)
       done.removeLast()
-      if target.first == PathBytes.slash {
-        target = PathBytes.absolute(PathBytes.components(target))
-        guard PathBytes.isPrefix(volume.configuration.mountpoint, of: target) else { throw leadsOut(path, by: here) }
-        target = PathBytes.relative(target, to: volume.configuration.mountpoint)
-        done = []
-      }
       pending += PathBytes.components(target).reversed()
+      if target.first == PathBytes.slash { (done, pending) = ([], try below(pending, path)) }
     }
-    return Self.joined(done)
+    let found = Self.joined(done)
+    if links > 0 { try checkIsShown(found, path) }
+    return found
   }
 
   private static func joined(_ components: [[UInt8]]) -> [UInt8] { Array(PathBytes.absolute(components).dropFirst()) }
 
-  private func leadsOut(_ path: [UInt8], by link: [UInt8]) -> FSError {
-    FSError(
+  /// What a link leads to that goes on above the root: from the directory of the mountpoint.
+  private func above(_ pending: [[UInt8]], _ path: [UInt8]) throws -> [[UInt8]] {
+    let way = PathBytes.components(volume.configuration.mountpoint).dropLast().reversed()
+    return try below(pending + way, path)
+  }
+
+  /// The rest of an absolute way, in the order in which it is taken from the end, that begins with the mountpoint: by
+  /// its text alone, as nothing outside of the volume is looked at here.
+  private func below(_ pending: [[UInt8]], _ path: [UInt8]) throws -> [[UInt8]] {
+    let mountpoint = PathBytes.components(volume.configuration.mountpoint)
+    var (way, rest): ([[UInt8]], [[UInt8]]) = ([], pending)
+    while way != mountpoint, let component = rest.popLast() {
+      if PathBytes.isDotDot(component) { _ = way.popLast() } else { way.append(component) }
+    }
+    guard way == mountpoint else {
+      throw FSError(
+        .improperLink,
+        "'\(TerminalText.escaped(path))' leads out of this volume, by a symbolic link on the way. Name what it leads to"
+      )
+    }
+    return rest
+  }
+
+  /// Callers see something else where another file system is mounted: what lies under it is not what they mean.
+  private func checkIsShown(_ found: [UInt8], _ path: [UInt8]) throws {
+    let target = PathBytes.join(volume.configuration.mountpoint, found)
+    guard let place = volume.mounts.places.first(where: { $0 != target && PathBytes.isPrefix($0, of: target) }) else {
+      return
+    }
+    throw FSError(
       .improperLink,
-      "'\(TerminalText.escaped(path))' leads out of this volume, by the symbolic link '\(TerminalText.escaped(link))'. "
-        + "Name what it leads to")
+      "'\(TerminalText.escaped(path))' leads to another file system, which is mounted at '\(TerminalText.escaped(place))'"
+    )
   }
 
   /// - Returns: nil for what is not there, or not known.
@@ -84,5 +137,17 @@ extension VolumeBackend {
       engine.readLink(link, threadID: 0, waiter: volume.adapter.makeWaiter()) { continuation.resume(returning: $0) }
     }
     return try result.get()
+  }
+}
+
+extension TransferResult {
+  /// With what was not asked for, since it leads nowhere.
+  func adding(_ failures: [(path: [UInt8], error: FSError)]) -> TransferResult {
+    var result = self
+    result.failures += failures.map {
+      PathFailure(path: $0.path, errno: $0.error.errno.name, message: $0.error.message)
+    }
+    result.failureCount = result.failureCount.plus(Int64(failures.count))
+    return result
   }
 }

@@ -9,7 +9,8 @@ extension VolumeBackend {
     _ paths: [[UInt8]], by origin: ChangeOrigin, progress: @escaping @Sendable (RefreshProgress) async throws -> Void
   ) async throws -> RefreshResult {
     let engine = engine
-    let paths = try await followed(paths, lists: false)
+    let followed = try await followed(paths, lists: false)
+    let paths = followed.paths
     let running = Mutex<Refresh?>(nil)
     let run: @Sendable () async -> RefreshOutcome = {
       await withTaskCancellationHandler {
@@ -30,7 +31,9 @@ extension VolumeBackend {
     let soFar: @Sendable () -> RefreshProgress = {
       RefreshProgress(running.withLock { $0?.progress } ?? RefreshCounts(), total: total)
     }
-    let outcome = try await withProgress(soFar, progress, run)
+    var outcome = paths.isEmpty ? .nothing : try await withProgress(soFar, progress, run)
+    outcome.failures += followed.failures
+    outcome.failureCount += Int64(followed.failures.count)
     guard let error = outcome.error else { return RefreshResult(outcome) }
     guard error.errno == .interrupted else { throw error }
     var result = RefreshResult(outcome)

@@ -5,7 +5,7 @@ import SystemPackage
 /// `dataless remove` over the engine.
 extension VolumeBackend {
   func remove(_ paths: [[UInt8]], by peer: ControlPeer) async throws -> RemoveAnswer {
-    let paths = try await followed(paths, lists: true)
+    let paths = try await followed(paths, lists: true).all()
     for path in paths { if let error = try crossing(path) { throw refusal(path, error) } }
     let caller = volume.processes.caller(threadID: peer.pid, uid: peer.uid, gid: peer.gid)
     let remover = Remover(caller, groups: peer.groups)

@@ -5,22 +5,23 @@ import SystemPackage
 /// Pins, and a disk that gets full.
 extension VolumeBackend {
   func pin(_ paths: [[UInt8]], policy: ContentPolicy) async throws -> TransferResult {
-    await setPolicies(try await followed(paths, lists: true)) { [engine] in engine.setPolicy(policy, of: $0) }
+    try await setPolicies(paths) { [engine] in engine.setPolicy(policy, of: $0) }
   }
 
   func unpin(_ paths: [[UInt8]]) async throws -> TransferResult {
-    await setPolicies(try await followed(paths, lists: true)) { [engine] in engine.unpin($0) }
+    try await setPolicies(paths) { [engine] in engine.unpin($0) }
   }
 
   private func setPolicies(
     _ paths: [[UInt8]], _ set: @escaping @Sendable (NodeID) -> FSError?
-  ) async -> TransferResult {
+  ) async throws -> TransferResult {
+    let followed = try await followed(paths, lists: true)
     let transfer = MaterializeTransfer(engine: engine, makeWaiter: { [volume] in volume.adapter.makeWaiter() })
-    return await transfer.forEach(paths) { [engine] node throws(FSError) in
+    return await transfer.forEach(followed.paths) { [engine] node throws(FSError) in
       if let error = set(node) { throw error }
       guard let kind = engine.describe(node)?.attributes.kind else { return }
       transfer.tally.add(kind == .directory ? .directory : .file, bytes: 0)
-    }
+    }.adding(followed.failures)
   }
 
   func press(

@@ -19,7 +19,7 @@ extension VolumeBackend {
   func inventory(
     _ path: [UInt8], since mark: String?, progress: @escaping @Sendable (InventoryProgress) async throws -> Void
   ) async throws -> InventoryReport {
-    let path = try await followed([path], lists: false)[0]
+    let path = try await followed([path], lists: false).all()[0]
     await visitContent(of: [path], atMost: Self.visitLimit)
     let root = try known(path)
     guard let use = volume.uses.since(mark) else {

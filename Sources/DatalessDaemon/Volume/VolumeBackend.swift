@@ -25,7 +25,7 @@ final class VolumeBackend: ControlBackend {
       }
       walk = resumed
     } else {
-      walk = ItemWalk(root: try known(try await followed([query.path], lists: false)[0]))
+      walk = ItemWalk(root: try known(try await followed([query.path], lists: false).all()[0]))
     }
     return try walk.page(engine, recursive: query.recursive, limit: max(1, min(query.limit, ItemQuery.limitMax)))
   }
@@ -49,14 +49,16 @@ final class VolumeBackend: ControlBackend {
     _ paths: [[UInt8]], progress: @escaping @Sendable (TransferProgress) async throws -> Void
   ) async throws -> TransferResult {
     let transfer = MaterializeTransfer(engine: engine, makeWaiter: { [volume] in volume.adapter.makeWaiter() })
-    let paths = try await followed(paths, lists: true)
-    return try await withProgress({ transfer.tally.progress }, progress) { await transfer.run(paths) }
+    let followed = try await followed(paths, lists: true)
+    return try await withProgress({ transfer.tally.progress }, progress) { await transfer.run(followed.paths) }
+      .adding(followed.failures)
   }
 
   func evict(
     _ paths: [[UInt8]], stops: Bool, progress: @escaping @Sendable (TransferProgress) async throws -> Void
   ) async throws -> TransferResult {
-    let paths = try await followed(paths, lists: false)
+    let followed = try await followed(paths, lists: false)
+    let paths = stops && !followed.failures.isEmpty ? [] : followed.paths
     let nothing = TransferProgress(files: 0, directories: 0, bytes: 0)
     try await withProgress({ nothing }, progress) { [self] in await visitContent(of: paths) }
     let question = await volume.coordination.askBeforeEviction(of: paths)
@@ -64,6 +66,7 @@ final class VolumeBackend: ControlBackend {
     // Now: a presenter that was asked may close its file because of that, and a visit may take long.
     let transfer = EvictTransfer(engine: engine, stops: stops, askedAt: volume.timer.now)
     return try await withProgress({ transfer.tally.progress }, progress) { await transfer.run(paths) }
+      .adding(followed.failures)
   }
 
   /// Runs long work and tells its progress twice a second.
