@@ -239,6 +239,24 @@ import Testing
     #expect(verdict.violations[2].path == "e" && verdict.violations[0].path == nil)
   }
 
+  /// Callers of other pid namespaces are one for the log, and may be many.
+  @Test func howManyAProcessThatMayBeSeveralHadInFlightIsUnknown() throws {
+    var log = ExpectationLog()
+    log.log.add("process.seen", at: 0, #""process":5,"pid":null,"unavailable":"pid_namespace","parents":[]"#)
+    for pair in 0..<2 {
+      let start = Int64(pair) * 100
+      let one = log.start("a\(pair)", ExpectationLog.step { ($0.process, $0.start) = (5, start) })
+      let two = log.start("b\(pair)", ExpectationLog.step { ($0.process, $0.start) = (5, start) })
+      log.end(one, "a\(pair)", ExpectationLog.step { ($0.process, $0.start, $0.end) = (5, start, start + 100) })
+      log.end(two, "b\(pair)", ExpectationLog.step { ($0.process, $0.start, $0.end) = (5, start, start + 100) })
+    }
+    log.unmount()
+    for expected in [Expected(.minParallel, 150), Expected(.minParallel, 300), Expected(.maxParallel, 100)] {
+      let verdict = try log.verdict([expected])
+      #expect(verdict.expectations.map(\.outcome) == [.unknown] && verdict.violations.isEmpty, "\(expected)")
+    }
+  }
+
   @Test func neededIsWhatWasRead() throws {
     var log = ExpectationLog()
     log.log.add(

@@ -229,7 +229,8 @@ import Testing
     func told(_ type: String) {
       log.add(
         type, at: 40,
-        #""path":"a","handle":5,"process":2,"size":1000000,"covered_bytes":40000,"high_water_mark":900000,"reads":99"#)
+        #""path":"a","handle":5,"process":2,"size":1000000,"covered_bytes":40000,"high_water_mark":900000,"bytes_read":40000,"reads":99"#
+      )
     }
     for _ in 0..<30 { told("handle.open") }
     told("handle.closed")

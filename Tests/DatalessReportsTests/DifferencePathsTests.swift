@@ -46,6 +46,22 @@ import Testing
     #expect(compared.rows.first?.blocked == .init(before: 0, after: 6))
   }
 
+  /// Which path a log tells of a file with several names goes by what was listed.
+  @Test func aFileIsTheSameByAnyOfItsNames() {
+    func run(_ path: String, _ names: [String]) -> DifferencePaths {
+      DifferencePaths(FileTables.named(path, names))
+    }
+    let alone = run("A/x", [])
+    let both = run("B/x", ["B/x", "A/x"])
+    let others = run("C/x", ["C/x", "B/x", "D/x"])
+    for (first, second) in [(alone, both), (both, alone), (both, others), (others, both)] {
+      #expect(DifferencePaths.compare(first, second).rows.isEmpty)
+    }
+    let other = DifferencePaths.compare(alone, others)
+    #expect(other.newCount == 1 && other.firstNew == "C/x")
+    #expect(other.rows.map(\.change) == [.gone, .new])
+  }
+
   /// Whatever fills the list, a file that was not fetched before is an alarm.
   @Test func aNewFileThatIsLeftOutIsAnAlarm() throws {
     let side = RunDifference.Side(

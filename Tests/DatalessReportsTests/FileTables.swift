@@ -14,4 +14,13 @@ enum FileTables {
     }
     return files.table(isAllTold: true)
   }
+
+  /// One file with several names.
+  static func named(_ path: String, _ names: [String]) -> FileTable {
+    var files = SummaryFiles(keepsFiles: true)
+    let (name, names) = (Array(path.utf8), names.map { Array($0.utf8) })
+    let row = files.started(name, names: names, size: 10, isFile: true, handle: nil, by: nil)
+    _ = files.materializedFile(name, row: row, bytes: 10, group: nil, part: nil, isDone: true)
+    return files.table(isAllTold: true)
+  }
 }

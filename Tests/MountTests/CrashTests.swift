@@ -46,6 +46,9 @@ extension RealMounts {
           #expect(said.errorLines.count == 1, "\(command): \(said.errorText)")
           #expect(said.errorText.contains("unmount"), "it says what to do: \(said.errorText)")
         }
+        let followed = try await run([Machine.dataless, "log", "-f", volume.mountpoint], timeLimit: .seconds(10))
+        #expect(followed.status == 3 && followed.errorText.contains("cannot follow the log"), "\(followed.errorText)")
+        #expect(followed.text.contains("resident"), "what there is is shown")
         let unmounted = try await volume.dataless("unmount", "--dead", volume.mountpoint)
         #expect(unmounted.succeeded, "\(unmounted.errorText)")
         #expect(!Machine.isMounted(volume.mountpoint))

@@ -152,6 +152,7 @@ struct LogCommand: ParsableCommand {
       let printer = try LogPrinter(log, filter: filter, style: style, session: session)
       try printer.drain()
       try printer.finish()
+      if follow, !printer.hasEnded, let volume = log.volume { throw Self.daemonEnded(volume) }
       return
     }
     try Blocking.runWhileRead {
@@ -167,13 +168,15 @@ struct LogCommand: ParsableCommand {
       try Task.checkCancellation()
       try printer.drain()
       try printer.finish()
-      guard printer.hasEnded else {
-        throw CommandFailure(
-          "cannot follow the log any longer: the volume's daemon ended without unmounting. "
-            + "`dataless unmount \(ShellText.word(volume.mountPoint))` cleans up.", status: .noVolume,
-          errno: .connectionRefused)
-      }
+      guard printer.hasEnded else { throw Self.daemonEnded(volume) }
     }
+  }
+
+  private static func daemonEnded(_ volume: MountEntry) -> CommandFailure {
+    CommandFailure(
+      "cannot follow the log any longer: the volume's daemon ended without unmounting. "
+        + "`dataless unmount \(ShellText.word(volume.mountPoint))` cleans up.", status: .noVolume,
+      errno: .connectionRefused)
   }
 }
 

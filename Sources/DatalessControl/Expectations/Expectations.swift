@@ -107,7 +107,7 @@ public struct Expectations: Sendable {
     }
     summary?.add(record)
     guard !ending.skips(record) else { return }
-    ending.note(record)
+    guard ending.note(record) else { return }
     if lookups != nil {
       let path = record.attempt.flatMap { attempts[$0]?.item.path }
       lookups?.note(record, path: path)
@@ -241,7 +241,7 @@ public struct Expectations: Sendable {
   }
 
   private mutating func inFlight(_ index: Int, isKnown: Bool, _ evidence: ExpectationState.Evidence) {
-    guard isKnown, let process = evidence.caller.process, let attempt = evidence.attempt else {
+    guard isKnown, let process = processes.alone(evidence.caller.process), let attempt = evidence.attempt else {
       states[index].add(possible: 1)
       return
     }

@@ -50,11 +50,12 @@ struct SessionEnding: Sendable {
   /// Whether a record is not to be counted, as it was told before.
   mutating func skips(_ record: LogRecord) -> Bool { continuity.skips(record) }
 
-  mutating func note(_ record: LogRecord) {
+  /// - Returns: Whether it is to be judged, as of `RecordContinuity.note`.
+  mutating func note(_ record: LogRecord) -> Bool {
     let json = record.json
     if session == nil { session = record.session }
     if let time = record.monotonicNanoseconds { lastMonotonic = max(lastMonotonic, time) }
-    continuity.note(record)
+    guard continuity.note(record) else { return false }
     switch record.type {
     case .volumeMounted:
       source = json.string("source") ?? ""
@@ -82,6 +83,7 @@ struct SessionEnding: Sendable {
       }
     default: break
     }
+    return true
   }
 
   /// What the daemon has counted for the run, as it has said itself: where the log could not take it.

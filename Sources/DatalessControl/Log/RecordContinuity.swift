@@ -37,13 +37,16 @@ public struct RecordContinuity: Sendable {
   }
 
   /// Takes the next record of the session that is to be counted.
-  public mutating func note(_ record: LogRecord) {
+  ///
+  /// - Returns: Whether it has its keys: else its number is told, and what it was to tell is not.
+  @discardableResult
+  public mutating func note(_ record: LogRecord) -> Bool {
     defer { behind = UnreadLines() }
-    // Its number is told, and what it was to tell is not.
-    if !record.hasItsKeys { malformedLines += 1 }
+    let isWhole = record.hasItsKeys
+    if !isWhole { malformedLines += 1 }
     guard let sequence = record.sequence else {
       settle(missing: Int64(behind.count))
-      return
+      return isWhole
     }
     // `log.dropped` has the number of the last lost record and counts itself among them.
     let gap = sequence > nextSequence ? Int64(clamping: sequence - nextSequence) : 0
@@ -53,6 +56,7 @@ public struct RecordContinuity: Sendable {
     let said = record.type == .logDropped ? record.json.integer("count") ?? 1 : 0
     lostRecords = lostRecords.plus(max(record.type == .logDropped ? gap.plus(1) : gap, said))
     nextSequence = sequence &+ 1
+    return isWhole
   }
 
   /// What the log lacks when no more of it comes.

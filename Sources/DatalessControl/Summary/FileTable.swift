@@ -22,8 +22,18 @@ struct FileDetails: Sendable {
   private var unlisted: [Int: Int64] = [:]
   /// Rows that are there.
   private(set) var count = 0
+  /// The rows of files with several names, by the hashes of all of these.
+  private(set) var named: [UInt64: UInt32] = [:]
+
+  // LIMIT: names of files with several. What has others is known by its path alone.
+  private static let namesMax = 1_000_000
 
   init() {}
+
+  mutating func addNames(_ row: Int, _ names: [[UInt8]]) {
+    guard names.count > 1, named.count < Self.namesMax else { return }
+    for name in names { named[PathHash.of(name)] = UInt32(clamping: row) }
+  }
 
   mutating func addProcess(_ row: Int, path: [UInt8], process: FileSummary.Process?) {
     add(row, path: path)
@@ -182,6 +192,9 @@ public struct FileTable: Sendable {
 
   /// Empty for the root.
   public func directoryPath(_ directory: Int) -> [UInt8] { details.directoryPath(directory) }
+
+  /// The hashes of all names of files that have several, with the rows of these.
+  public var named: [UInt64: UInt32] { details.named }
 
   /// As files are told apart: two paths have the same one in one of some 10^19 cases.
   public func pathHash(_ row: Int) -> UInt64 { PathHash.of(details.path(row)) }

@@ -97,7 +97,7 @@ public struct SummaryBuilder: Sendable {
   public mutating func add(_ record: LogRecord) -> Bool {
     recordCount += 1
     guard isMeant(record) else { return false }
-    header(record)
+    guard header(record) else { return true }
     if record.type == .processSeen {
       processes.add(record)
       if let id = record.process { groups.forget(id) }
@@ -248,16 +248,18 @@ public struct SummaryBuilder: Sendable {
     recordCount = count
   }
 
-  private mutating func header(_ record: LogRecord) {
+  /// - Returns: Whether it has its keys, as of `RecordContinuity.note`.
+  private mutating func header(_ record: LogRecord) -> Bool {
     if report.session.isEmpty, let session = record.session { report.session = session }
     if record.json.raw("time")?.first == UInt8(ascii: "\"") {
       if report.started == nil { report.started = record.time }
       lastTimed = record
     }
     if let monotonic = record.monotonicNanoseconds { noteTime(monotonic) }
-    continuity.note(record)
+    let isWhole = continuity.note(record)
     // The last counters may know of more.
     report.completeness.lostRecords = max(report.completeness.lostRecords, continuity.lostRecords)
+    return isWhole
   }
 
   /// What the report covers goes up to here.

@@ -73,6 +73,7 @@ struct SummaryFiles: Sendable {
   ) -> Int {
     let row = row(of: path, names: names())
     if isFile { details?.addProcess(row, path: directories.place(of: path), process: process) }
+    if isFile, details != nil { details?.addNames(row, names()) }
     if let handle, Self.isWatched(handle), handles[handle] == nil { handles[handle] = OpenHandle(row: row) }
     versions[row].size = max(versions[row].size, size)
     let count = versions[row].attempts

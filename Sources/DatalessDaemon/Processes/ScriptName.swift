@@ -9,6 +9,8 @@ enum ScriptName {
     var flags: String
     /// Letters of options whose value is the next argument; last of their word.
     var valued = ""
+    /// Letters whose value is the rest of their word, if that has one.
+    var valuedInWord = ""
     /// Words without a value.
     var words: Set<String> = []
     /// Words whose value is the next argument, or follows a `=`.
@@ -46,8 +48,8 @@ enum ScriptName {
       "--max-old-space-size", "--inspect", "--inspect-brk", "--inspect-port", "--stack-size", "--stack-trace-limit",
     ],
     endingWords: ["--eval", "--print", "--run", "--interactive", "--v8-options", "--version", "--help"])
-  private static let perl = Interpreter(flags: "acnpsStTuUwWX")
-  private static let ruby = Interpreter(flags: "acnpsSvwW")
+  private static let perl = Interpreter(flags: "acnpsStTuUwWX", valued: "I", valuedInWord: "ImM")
+  private static let ruby = Interpreter(flags: "acnpsSvwW", valued: "rI", valuedInWord: "I")
 
   private static func interpreter(_ name: String) -> Interpreter? {
     switch name {
@@ -74,29 +76,35 @@ enum ScriptName {
     guard let interpreter = interpreter(String(decoding: Array(plain), as: UTF8.self)) else { return nil }
     guard let place = place(of: interpreter, arguments) else { return nil }
     guard !isTruncated || place.index < arguments.count - 1 else { return nil }
-    return plausible(lastComponent(arguments[place.index]), isCertain: place.isCertain)
+    return plausible(
+      lastComponent(Array(arguments[place.index].dropFirst(place.skipped))), isCertain: place.isCertain)
   }
 
-  /// Where the script, or module, stands, and whether that is certain: it may also be the value of an option that is
-  /// not known.
-  private static func place(
-    of interpreter: Interpreter, _ arguments: [[UInt8]]
-  ) -> (index: Int, isCertain: Bool)? {
+  /// Where the script, or module, stands: in which argument, behind how many bytes of it; and whether that is certain:
+  /// it may also be the value of an option that is not known.
+  private struct Place {
+    var index: Int
+    var skipped = 0
+    var isCertain = true
+  }
+
+  private static func place(of interpreter: Interpreter, _ arguments: [[UInt8]]) -> Place? {
     var index = 1
     var isCertain = true
     while index < arguments.count {
       let word = arguments[index]
       let first = word.first
       guard first == UInt8(ascii: "-") || (first == UInt8(ascii: "+") && interpreter.dashEndsOptions) else {
-        return (index, isCertain)
+        return Place(index: index, isCertain: isCertain)
       }
       let text = String(decoding: word, as: UTF8.self)
       if text == "--", !interpreter.scriptFollowsDashes { return nil }
       if text == "--" || (text == "-" && interpreter.dashEndsOptions) {
-        return index + 1 < arguments.count ? (index + 1, true) : nil
+        return index + 1 < arguments.count ? Place(index: index + 1) : nil
       }
-      if text == "-m", interpreter.hasModules {
-        return index + 1 < arguments.count && isModule(arguments[index + 1]) ? (index + 1, true) : nil
+      if interpreter.hasModules, let skipped = bytesBeforeModule(text, interpreter) {
+        let place = skipped < word.count ? Place(index: index, skipped: skipped) : Place(index: index + 1)
+        return place.index < arguments.count && isModule(arguments[place.index].dropFirst(place.skipped)) ? place : nil
       }
       if text.hasPrefix("--") {
         guard let word = Word(text, interpreter) else { return nil }
@@ -137,12 +145,22 @@ enum ScriptName {
   private static func letters(_ letters: Substring, _ interpreter: Interpreter) -> Int? {
     for (position, letter) in letters.enumerated() where !interpreter.flags.contains(letter) {
       let isLast = position == letters.count - 1
+      if !isLast, interpreter.valuedInWord.contains(letter) { return 1 }
       return isLast && interpreter.valued.contains(letter) ? 2 : nil
     }
     return 1
   }
 
-  private static func isModule(_ word: [UInt8]) -> Bool {
+  /// Of a word such as `-m`, `-Im` or `-mjson.tool`, which names a module: where that begins. nil for any other.
+  private static func bytesBeforeModule(_ text: String, _ interpreter: Interpreter) -> Int? {
+    for (position, letter) in text.dropFirst().enumerated() {
+      if letter == "m" { return position + 2 }
+      guard interpreter.flags.contains(letter) else { return nil }
+    }
+    return nil
+  }
+
+  private static func isModule(_ word: ArraySlice<UInt8>) -> Bool {
     !word.isEmpty
       && word.allSatisfy { byte in
         (48...57).contains(byte) || (65...90).contains(byte) || (97...122).contains(byte)

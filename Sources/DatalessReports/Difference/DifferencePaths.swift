@@ -24,6 +24,38 @@ struct DifferencePaths: Sendable {
     entries.sort { ($0.hash, $0.row) < ($1.hash, $1.row) }
   }
 
+  /// The same files by the hashes that another run has them by. Of a file with several names a run tells the path that
+  /// it knew first: which that is goes by what was listed, and says nothing of what was fetched.
+  private func known(as other: DifferencePaths) -> DifferencePaths {
+    let (mine, theirs) = (table.named, other.table.named)
+    guard !mine.isEmpty || !theirs.isEmpty else { return self }
+    // By the rows of this run: what each is called there.
+    var hashes: [UInt32: UInt64] = [:]
+    for (hash, row) in mine {
+      let known = other.contains(hash) ? hash : theirs[hash].map { other.table.pathHash(Int($0)) }
+      // Which of several it is has to be the same each time.
+      if let known { hashes[row] = min(known, hashes[row] ?? known) }
+    }
+    var result = self
+    for index in entries.indices {
+      let entry = entries[index]
+      guard !other.contains(entry.hash) else { continue }
+      let known = hashes[entry.row] ?? theirs[entry.hash].map { other.table.pathHash(Int($0)) }
+      if let known { result.entries[index].hash = known }
+    }
+    result.entries.sort { ($0.hash, $0.row) < ($1.hash, $1.row) }
+    return result
+  }
+
+  private func contains(_ hash: UInt64) -> Bool {
+    var (low, high) = (0, entries.count)
+    while low < high {
+      let middle = (low + high) / 2
+      if entries[middle].hash < hash { low = middle + 1 } else { high = middle }
+    }
+    return self.hash(at: low) == hash
+  }
+
   /// The hash of what stands at a place; nil behind the last one.
   private func hash(at place: Int) -> UInt64? { place < entries.count ? entries[place].hash : nil }
 
@@ -64,6 +96,7 @@ struct DifferencePaths: Sendable {
     _ first: DifferencePaths, _ second: DifferencePaths, rowsMax: Int = RunDifference.rowsMax,
     slowerMax: Int = RunDifference.slowerMax
   ) -> Compared {
+    let second = second.known(as: first)
     var fetched = FirstRows(limit: rowsMax, by: RunDifference.Row.precedes)
     var slower = FirstRows(limit: slowerMax, by: RunDifference.Row.precedes)
     var new = FirstRows(limit: 1, by: RunDifference.Row.precedes)
