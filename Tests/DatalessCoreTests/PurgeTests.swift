@@ -60,6 +60,38 @@ import Testing
     }
   }
 
+  /// What an earlier look has left to choose from knows neither who runs now nor what is new.
+  @Test(arguments: [false, true]) func whoRunsAndWhatIsThereIsLookedAtAnew(isQuota: Bool) {
+    let caches = ["apps/mail/Library/Caches/a", "apps/mail/Library/Caches/b", "apps/mail/Documents/d"]
+    let fixture = Self.fixture(caches + ["apps/mail/tmp/t"], quota: isQuota ? 4 : nil)
+    for path in caches + ["apps/mail/tmp/t"] { #expect(fixture.read(path) == nil) }
+    fixture.events.clear()
+    if isQuota { _ = Self.make("first", in: "apps/mail/tmp", fixture) } else { _ = fixture.press(Self.page) }
+    #expect(Self.gone(fixture).first?.hasPrefix("purged apps/mail/tmp/t temporary") == true)
+    Self.run("mail", fixture)
+    fixture.timer.advance(milliseconds: 2_000)
+    if isQuota {
+      _ = Self.make("second", in: "apps/mail/tmp", fixture)
+    } else {
+      for name in ["n1", "n2"] { _ = Self.make(name, in: "apps/mail/tmp", fixture) }
+      #expect(fixture.press(2 * Self.page).purgedFiles == 2)
+    }
+    for path in caches { #expect(Self.exists(path, fixture)) }
+    #expect(Self.gone(fixture).allSatisfy { $0.contains("apps/mail/tmp/") }, "\(Self.gone(fixture))")
+  }
+
+  /// A file that was made larger takes nothing on the disk, and gives nothing back.
+  @Test func whatHasNothingOnTheDiskDoesNotGo() {
+    let fixture = Self.fixture(["apps/mail/tmp/t"])
+    #expect(fixture.read("apps/mail/tmp/t") == nil)
+    let (done, handle) = fixture.create("sparse", in: fixture.node("apps/mail/tmp"))
+    guard let node = done.node else { return #expect(Bool(false), "not made") }
+    #expect(fixture.truncate(node, to: 1 << 30) == nil)
+    fixture.close(node, handle)
+    #expect(fixture.press(Self.page).purgedFiles >= 1)
+    #expect(!Self.exists("apps/mail/tmp/t", fixture), "it has what was asked for")
+  }
+
   @Test func theOrderIsTemporaryThenCachesThenWhatCanComeAgain() {
     let files = [
       "apps/mail/Documents/d", "apps/mail/Library/Caches/a", "apps/maps/Library/Caches/b", "apps/maps/tmp/t",

@@ -226,6 +226,9 @@ extension RealMounts {
         }
         #expect(absent == ["area 7", "directory 1"] && answer["failure_count"]?.int == 0)
         #expect(answer["files"]?.int == 3 && answer["written_files"]?.int == 2)
+        // The older state keeps its areas.
+        let kept = try await volume.json("restore", "--simulate", "--from", older, "\(new)-kept")
+        #expect(kept["files"]?.int == 3 && "\(kept["absent"] as Any)" == "\(answer["absent"] as Any)")
         volume = try await scratch.mount(["--scenario", file, "--state", new])
         let there = try await scratch.shell(
           "cd \"$MOUNT\"; find . -type f | sort; ls apps/maps/Library/Caches apps/maps/Documents; tail -n 1 apps/maps/Documents/d; cat apps/mail/Documents/mine"

@@ -171,6 +171,22 @@ extension RealMounts {
       #expect(status["opens"]?["since_mount"]?["passthrough"]?.int ?? 0 > 0)
     }
 
+    /// What is made in a directory inherits the ACL that SOURCE has for it now.
+    @Test func aDefaultACLOfSourceIsInherited() async throws {
+      try await withVolume(["--scratch"], source: { scratch in try await scratch.shell("mkdir -p d e; touch d/x") }) {
+        volume in
+        let seen = try await volume.scratch.shell(
+          #"""
+          ls -R "$MOUNT" > /dev/null; umask 0
+          setfacl -d -m u::rwx,g::---,o::--- d; "$DATALESS" refresh "$MOUNT" > /dev/null
+          touch "$MOUNT/d/new"; stat -c %a "$MOUNT/d/new"
+          setfacl -k d; "$DATALESS" refresh "$MOUNT" > /dev/null
+          touch "$MOUNT/d/newer"; stat -c %a "$MOUNT/d/newer"
+          """#)
+        #expect(seen == "600\n666\n")
+      }
+    }
+
     @Test func aRenamedFileStaysResident() async throws {
       try await withListed { volume, hash in
         try await volume.read("d/file")

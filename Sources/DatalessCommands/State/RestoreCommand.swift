@@ -32,7 +32,9 @@ struct RestoreCommand: ParsableCommand {
   var from: PathArgument
 
   @Option(
-    help: ArgumentHelp("The scenario with the areas; - is standard input. [default: no areas]", valueName: "file"))
+    help: ArgumentHelp(
+      "The scenario with the areas; - is standard input. [default: the areas that the older state keeps]",
+      valueName: "file"))
   var scenario: PathArgument?
 
   @Flag(help: "Simulate it: there is no other restore.")
@@ -46,7 +48,7 @@ struct RestoreCommand: ParsableCommand {
   }
 
   func run() throws {
-    let areas = try scenario.map { try ScenarioFile.read($0).simulation.areas } ?? .none
+    let areas = try scenario.map { try ScenarioFile.read($0).simulation.areas }
     let place = try StatePlace(from, .look)
     let target = try open(place)
     let task = LocalTask("cannot restore from '\(TerminalText.escaped(place.path))'")

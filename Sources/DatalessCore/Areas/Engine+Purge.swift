@@ -5,6 +5,8 @@ internal import SystemPackage
 struct PurgedContent: Sendable {
   /// As size.
   let bytes: Int64
+  /// What it took on the disk.
+  let room: Int64
   /// Of these, what a program had written, and nobody else has.
   let lostBytes: Int64
 }

@@ -81,6 +81,7 @@ extension EngineState {
     let directory = namespace.record(of: name).directory
     guard namespace.indexNames(of: directory) else { return nil }
     let (path, text, size) = (namespace.path(ofName: name), Array(namespace.text(of: name)), namespace[node].size)
+    let room = localBytes(of: node)
     let removed = takeAway(name)
     touch(directory)
     let area = simulation.areas.area(place)
@@ -95,6 +96,6 @@ extension EngineState {
     namespace.noteForgettable(node)
     return .purged(
       directory: namespace.id(of: directory), name: text, content: content,
-      PurgedContent(bytes: size, lostBytes: removed.lostBytes))
+      PurgedContent(bytes: size, room: room, lostBytes: removed.lostBytes))
   }
 }

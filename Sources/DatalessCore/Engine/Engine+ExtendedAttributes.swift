@@ -20,12 +20,15 @@ extension Engine {
     }
   }
 
-  /// removexattr(2). - Parameter completion: As `setExtendedAttribute`; ENODATA if there is none.
+  /// removexattr(2). - Parameter completion: As `setExtendedAttribute`; ENODATA if there is none, but for an ACL, as on
+  /// ext4.
   public func removeExtendedAttribute(
     _ name: [UInt8], of node: NodeID, by caller: Caller, waiter: WaiterID,
     completion: @escaping @Sendable (FSError?) -> Void
   ) {
-    ifThere(name, .replace, of: node, by: caller, waiter: waiter, completion: completion) { [self] in
+    let isACL = name == PosixACL.accessName || name == PosixACL.defaultName
+    let answer: @Sendable (FSError?) -> Void = { completion(isACL && $0?.errno == .noData ? nil : $0) }
+    ifThere(name, .replace, of: node, by: caller, waiter: waiter, completion: answer) { [self] in
       change(name, to: nil, of: node, by: caller)
     }
   }

@@ -140,6 +140,9 @@ public final class Refresh: Sendable {
           try observe(batch, in: &listing, work: &work)
         }
       }
+      if asksInheritable(work) {
+        note(listing.item.map { StoreQuestion.attribute(PosixACL.defaultName).ask(store, $0) }, of: listing.place)
+      }
       endListing(&listing, &work)
       return nil
     } catch {
@@ -158,10 +161,28 @@ public final class Refresh: Sendable {
         let pages = try await store.list(item)
         while let batch = try await pages.next() { try observe(batch, in: &listing, work: &work) }
       }
+      if asksInheritable(work) {
+        var answer: Result<[UInt8], FSError>?
+        if let item = listing.item { answer = await StoreQuestion.attribute(PosixACL.defaultName).ask(store, item) }
+        note(answer, of: listing.place)
+      }
       endListing(&listing, &work)
       return nil
     } catch {
       return listingFailed(node, error: error, work: &work)
+    }
+  }
+
+  /// What is made in a directory inherits the ACL that the store has for it now.
+  private func asksInheritable(_ work: RefreshWork) -> Bool {
+    engine.writing != .readOnly && work.findings.look == nil && stopped == nil
+  }
+
+  /// - Parameter answer: nil: the store has the directory no more, and so no ACL of it.
+  private func note(_ answer: Result<[UInt8], FSError>?, of place: RefreshFindings.Place) {
+    engine.state.withLock { state in
+      guard state.isCurrent(place) else { return }
+      state.noteInheritable(answer ?? .failure(FSError(.noData, "no such attribute")), of: place.directory)
     }
   }
 

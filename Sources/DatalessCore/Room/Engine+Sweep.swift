@@ -22,7 +22,23 @@ extension Engine {
   /// How old a visit may be that is still waited for where what is known is not enough.
   static let visitMax = Room.patience
 
-  func sweep(_ sweep: Sweep) { metadata.submit { [self] in step(sweep, .begun) } }
+  func sweep(_ sweep: Sweep) {
+    metadata.submit { [self] in
+      forgetOldLook(sweep)
+      step(sweep, .begun)
+    }
+  }
+
+  /// What an earlier sweep has left to choose from knows nothing of apps that have begun to run since, nor of files
+  /// that are to go before all others.
+  private func forgetOldLook(_ sweep: Sweep) {
+    var isAsked = false
+    if case .pressure = sweep { isAsked = true }
+    state.withLock { state in
+      guard !state.simulation.areas.isEmpty, state.room.isStale(timer.now, isAsked: isAsked) else { return }
+      state.room.forgetOffers()
+    }
+  }
 
   /// How far a sweep has looked for files that can go.
   private enum Stage {
@@ -99,6 +115,7 @@ extension Engine {
       yielder.yieldIfDue()
       next = state.withLock { $0.ending == nil ? $0.offerSome(from: start, limit: Self.scanStep) : nil }
     }
+    state.withLock { $0.room.noteLook(timer.now) }
   }
 
   private func evict(_ batch: [EvictionCandidates.Candidate], for sweep: Sweep, at stage: Stage) {
@@ -228,6 +245,8 @@ public struct PressureResult: Sendable, Equatable {
 public final class PressureSweep: Sendable {
   private struct State {
     var result = PressureResult()
+    /// What was given back on the disk.
+    var room: Int64 = 0
     var isStopped = false
     var patience = ItemQuestion.answerMax
     var completion: (@Sendable (PressureResult) -> Void)?
@@ -243,8 +262,8 @@ public final class PressureSweep: Sendable {
     state.withLock { $0.completion = completion }
   }
 
-  /// What is still to go, in bytes.
-  var left: Int64 { state.withLock { $0.isStopped ? 0 : wanted - $0.result.bytes } }
+  /// What is still to be given back on the disk, in bytes.
+  var left: Int64 { state.withLock { $0.isStopped ? 0 : wanted - $0.room } }
 
   public var isStopped: Bool { state.withLock { $0.isStopped } }
 
@@ -262,15 +281,18 @@ public final class PressureSweep: Sendable {
   /// It has waited for presenters.
   func noteAsked(_ time: Nanoseconds) { state.withLock { $0.patience -= time } }
 
-  func note(evicted bytes: Int64) {
+  func note(evicted bytes: Int64) { note(bytes, room: Room.pages(bytes)) }
+
+  private func note(_ bytes: Int64, room: Int64) {
     state.withLock { state in
+      state.room = state.room.saturatingAdd(room)
       state.result.files += 1
       state.result.bytes = state.result.bytes.saturatingAdd(bytes)
     }
   }
 
   func note(_ purged: PurgedContent) {
-    note(evicted: purged.bytes)
+    note(purged.bytes, room: purged.room)
     state.withLock { state in
       state.result.purgedFiles += 1
       state.result.purgedBytes = state.result.purgedBytes.saturatingAdd(purged.bytes)

@@ -104,6 +104,8 @@ extension EngineState {
   /// What the eviction of a file gives back, in bytes.
   func localBytes(of node: NodeIndex) -> Int64 {
     let record = namespace[node]
+    // What was written here may have holes, as files do that are made larger; a disk may have put aside more for it.
+    if record.isDirty { return min(Room.pages(record.size), Room.pages(max(0, record.blocks) * 512)) }
     guard record.state != .resident else { return Room.pages(record.size) }
     return Room.pages(contents.parts(of: node)?.ranges.count ?? 0)
   }

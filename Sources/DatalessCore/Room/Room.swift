@@ -55,6 +55,7 @@ struct Room {
   /// When the timer lane calls next.
   private var timer: MonotonicTime?
   private var candidates = EvictionCandidates()
+  private var lookedAt: MonotonicTime?
 
   // MARK: - Uses
 
@@ -200,6 +201,18 @@ struct Room {
 
   /// All files are about to be offered.
   mutating func beginScan() { candidates.begin(now: uses) }
+
+  /// All files have been looked at.
+  mutating func noteLook(_ now: MonotonicTime) { lookedAt = now }
+
+  /// LIMIT: how old a look at all files may be where it says which apps run, and in which order they go: what is newer
+  /// than the last one is not among its files.
+  static let lookMax = Nanoseconds.seconds(1)
+
+  /// Whether what was offered is too old to choose from. - Parameter isAsked: Somebody asks for room just now.
+  func isStale(_ now: MonotonicTime, isAsked: Bool) -> Bool {
+    isAsked || lookedAt.map { now - $0 > Self.lookMax } ?? true
+  }
 
   /// A file may go.
   mutating func offer(_ candidate: EvictionCandidates.Candidate) { candidates.offer(candidate) }

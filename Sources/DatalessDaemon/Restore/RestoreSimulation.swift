@@ -1,5 +1,6 @@
 public import DatalessCore
 public import DatalessState
+import DatalessScenario
 import DatalessStores
 import Glibc
 import SystemPackage
@@ -52,9 +53,10 @@ public final class RestoreSimulation {
   /// - Parameters:
   ///   - directory: Opened with `.repair`: a copy, which is changed.
   ///   - source: As the directory names it.
+  ///   - areas: nil: those that the directory keeps, as for a mount whose scenario says none.
   ///   - progress: Called with how many items were met, now and then; what it throws ends the work.
   private init(
-    _ directory: StateDirectory, source: String, areas: Areas, progress: @escaping (Int64) throws(FSError) -> Void
+    _ directory: StateDirectory, source: String, areas: Areas?, progress: @escaping (Int64) throws(FSError) -> Void
   ) throws(FSError) {
     let store = try LocalStore(source: FilePath(source))
     state = try StateVolume(directory, source: source, root: store.root, lane: lane, timer: timer)
@@ -64,7 +66,11 @@ public final class RestoreSimulation {
     configuration.savedState = state
     configuration.firstMadeNumber = state.nextMadeNumber
     configuration.timeOfDay = { Timestamp.timeOfDay }
-    configuration.simulation.areas = areas
+    if let areas {
+      configuration.simulation.areas = areas
+    } else {
+      configuration.simulation.areas = try Self.keptAreas(of: state)
+    }
     engine = Engine(
       configuration: configuration, store: .blocking(store), content: state.content, timer: timer, blocking: lane,
       metadata: lane, kernel: NoKernel(), events: NoEvents(), signals: NoSignals(), processes: NoProcesses())
@@ -72,9 +78,20 @@ public final class RestoreSimulation {
     try engine.restoreRoot()
   }
 
-  /// - Throws: EINVAL (of another SOURCE), EIO, ENOSPC, EINTR, what SOURCE says.
+  private static func keptAreas(of state: StateVolume) throws(FSError) -> Areas {
+    guard let kept = try state.keptAreas() else { return .none }
+    do throws(ScenarioError) {
+      let text = Array(#"{"areas":"#.utf8) + kept + [UInt8(ascii: "}")]
+      return try ScenarioDocument(parsing: text, name: "the kept areas").simulation.areas
+    } catch {
+      throw FSError(
+        .invalidArgument, "the areas that the state directory has are none. Give others with --scenario. \(error)")
+    }
+  }
+
+  /// - Throws: EINVAL (of another SOURCE; kept areas that are none), EIO, ENOSPC, EINTR, what SOURCE says.
   public static func run(
-    _ directory: StateDirectory, source: String, areas: Areas,
+    _ directory: StateDirectory, source: String, areas: Areas?,
     progress: @escaping (Int64) throws(FSError) -> Void = { (_) throws(FSError) in }
   ) throws(FSError) -> Report {
     let run = try RestoreSimulation(directory, source: source, areas: areas, progress: progress)
