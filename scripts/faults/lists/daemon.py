@@ -148,8 +148,8 @@ volume.add(
     mounts=["RealMounts/(Profiles|Faults)/"])
 volume.add(
     "names-not-forgotten", "SessionKernelCache.swift", "after an eviction the kernel still answers for names",
-    "        if canDropAllNames {\n          _ = notifier.expireAllEntries()",
-    "        if canDropAllNames {\n          if !FAULT { _ = notifier.expireAllEntries() }",
+    "else if canDropAllNames {\n          _ = notifier.expireAllEntries()",
+    "else if canDropAllNames {\n          if !FAULT { _ = notifier.expireAllEntries() }",
     mounts=["RealMounts/(Eviction|Refreshes)/"])
 volume.add(
     "attributes-not-forgotten", "SessionKernelCache.swift", "st_blocks stays 0 after a materialization",
