@@ -61,6 +61,31 @@ import Testing
     try again.unmount()
   }
 
+  /// Another name of the file was in the tree: by that nobody finds it again.
+  @Test(arguments: [false, true], [false, true])
+  func sourceLosesTheOtherNameOfAFile(isListedFirst: Bool, isMoved: Bool) throws {
+    #expect(link(source.full("d/e/f/b"), source.full("k/a")) == 0)
+    let volume = try mount()
+    if isListedFirst { #expect(volume.names("d/e/f") == ["b"]) }
+    #expect(volume.names("k") == ["a"] && volume.names("d/e/f") == ["b"])
+    #expect(volume.write("WRITTEN", to: "k/a") == nil)
+    #expect(volume.remove("d") == nil)
+    try volume.unmount()
+    if isMoved {
+      #expect(Glibc.rename(source.full("k/a"), source.full("d/e/moved")) == 0)
+    } else {
+      #expect(Glibc.unlink(source.full("k/a")) == 0)
+    }
+    for _ in 0..<2 {
+      let again = try mount()
+      again.visitSaved()
+      #expect(again.names("") == ["k", "other"] && again.names("k") == ["a"])
+      #expect(again.read("k/a").hasPrefix("WRITTEN"))
+      #expect(again.conflicts == ["k/a": "gone_in_source"])
+      try again.unmount()
+    }
+  }
+
   /// Nothing is kept of a tree out of which nothing was moved.
   @Test func theWayGoesWithTheRest() throws {
     let volume = try mount()

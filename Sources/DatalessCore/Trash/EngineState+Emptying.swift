@@ -115,6 +115,8 @@ extension EngineState {
       // by its name here.
       if item.isOrphan, item.kind != .directory, !isKept { namespace.setStanding(.gone, of: name) }
     case .present:
+      // Nobody finds what was written to it by this name again: the others are all that it has.
+      if item.kind == .file, !edge.isLocal { namespace.tellStoreNameLost(name) }
       let bytes = item.kind == .file && item.isLocal ? localBytes(of: node) : 0
       // Of a directory of the store it is decided when all in it is through (`foldSome`).
       let mayLeadOut = item.kind == .directory && !edge.isLocal
