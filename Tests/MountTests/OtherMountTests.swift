@@ -54,6 +54,19 @@ extension RealMounts {
       }
     }
 
+    /// What was looked for in vain before, and could not be dropped meanwhile.
+    @Test func absentNamesAreLookedUpAgainWhenTheyHaveGone() async throws {
+      try await withVolume(["--scratch"], source: Self.tree) { volume in
+        try await volume.scratch.shell(#"ls -R "$MOUNT" > /dev/null; ! cat "$MOUNT/dir/new" 2> /dev/null"#)
+        try await mount(on: volume)
+        try await volume.scratch.shell("echo new > dir/new")
+        _ = try await volume.dataless("evict", volume.path("dir"))
+        try await unmount(volume)
+        #expect(try await volume.dataless("refresh", volume.mountpoint).succeeded)
+        #expect(try await volume.scratch.shell(#"cat "$MOUNT/dir/new""#) == "new\n")
+      }
+    }
+
     /// Callers do not see what lies under a mountpoint: no link leads a command there.
     @Test func linksDoNotLeadUnderThem() async throws {
       try await withVolume(["--scratch"], source: Self.tree) { volume in

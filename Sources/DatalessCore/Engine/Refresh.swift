@@ -282,6 +282,7 @@ public final class Refresh: Sendable {
   }
 
   private func complete(_ work: RefreshWork, _ error: FSError?) {
+    engine.kernel.catchUp()
     let counts = work.findings.counts
     self.counts.withLock { $0 = counts }
     let now = engine.timer.now

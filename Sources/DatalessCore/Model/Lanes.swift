@@ -73,10 +73,13 @@ public protocol KernelCache: Sendable {
   /// One name, and all that is cached below it, is forgotten, on the notifier lane: what nobody has open is given back
   /// (`Engine.forget`). Takes the directory's lock in the kernel.
   func dropName(_ name: [UInt8], of directory: NodeID)
+  /// Makes up for names that could not be told as stale before, if they can be now.
+  func catchUp()
 }
 
 extension KernelCache {
   public func dropName(_ name: [UInt8], of directory: NodeID) {}
+  public func catchUp() {}
 }
 
 /// A FUSE node id: the place of an item's record, and above 32 bits how often the place was used before; 1 for the

@@ -10,6 +10,8 @@ final class SessionKernelCache: KernelCache {
 
   private let usesEpoch: Bool
   private let mounts: MountsBelow
+  /// Whether names were not dropped because something was mounted: absent ones may be stale.
+  private let isBehind = Atomic<Bool>(false)
 
   /// - Parameters:
   ///   - usesEpoch: Whether all names may be dropped at once, where the kernel can.
@@ -43,7 +45,9 @@ final class SessionKernelCache: KernelCache {
   }
 
   func expireNames() {
-    guard let session = session.withLock({ $0 }), session.canDropAllNames, !mounts.isAny else { return }
+    guard let session = session.withLock({ $0 }), session.canDropAllNames else { return }
+    guard !mounts.isAny else { return isBehind.store(true, ordering: .relaxed) }
+    isBehind.store(false, ordering: .relaxed)
     _ = session.notifier.expireAllEntries()
   }
 
@@ -55,6 +59,10 @@ final class SessionKernelCache: KernelCache {
       }
       completion(isKnown)
     }
+  }
+
+  func catchUp() {
+    if isBehind.load(ordering: .relaxed), !mounts.isAny { expireNames() }
   }
 
   func dropName(_ name: [UInt8], of directory: NodeID) {
@@ -70,6 +78,7 @@ final class SessionKernelCache: KernelCache {
     lane.submit { [self] in
       if let (notifier, canDropAllNames) = session.withLock({ $0 }) {
         if mounts.isAny {
+          isBehind.store(true, ordering: .relaxed)
           for name in names() { _ = notifier.expireEntry(name, in: FuseNode(node)) }
         } else if canDropAllNames {
           _ = notifier.expireAllEntries()
