@@ -98,9 +98,14 @@ extension CatalogWriter {
     _ item: ChangedItem, than key: [UInt8], _ connection: CatalogConnection
   ) throws -> Int64? {
     guard let id = items.item(of: item.node), let row = try connection.item(id), row.record.isDirty,
-      let place = try CatalogSearch(connection).key(of: row), place != key
+      let place = row.place
     else { return nil }
-    return try connection.storeNames(of: id).contains(place) ? id : nil
+    guard let other = try CatalogSearch(connection).key(of: row) else {
+      // A directory that it lies in is the volume's own by now, and what is in that has no key: it is found there by
+      // its place, unless that is the name that was lost.
+      return try connection.name(place.name, in: place.parent, .hidden)?.item == id ? nil : id
+    }
+    return try other != key && connection.storeNames(of: id).contains(other) ? id : nil
   }
 
   /// The store has files no more under keys, or what was written to them is gone.
