@@ -62,3 +62,74 @@ import Testing
     }
   }
 }
+
+/// What was written to a file of SOURCE of which all names but one were removed here.
+@Suite struct KeptRemovedNamesTests {
+  private let source = Scratch("source")
+  private let states = StateCopies()
+
+  init() {
+    for directory in ["p", "p/q"] { mkdir(source.full(directory), 0o755) }
+    source.write("p/hl", bytes("theirs"), mode: 0o644)
+    source.write("p/q/other", bytes("other"), mode: 0o644)
+    link(source.full("p/hl"), source.full("p/q/b"))
+  }
+
+  private func mount() throws -> KeptVolume { try KeptVolume(states.next(), source: source) }
+
+  private func end(_ volume: KeptVolume) throws -> Set<String> {
+    try volume.unmount()
+    let report = try states.next().check()
+    #expect(report.findings.isEmpty, "\(report.findings)")
+    return try states.last.texts()
+  }
+
+  /// SOURCE loses the one that is left. It has the file in a directory that was removed here, too, and under a name
+  /// that came later.
+  @Test(arguments: [false, true], SourceMoment.allCases)
+  func theLastOneStays(hasNewer: Bool, moment: SourceMoment) throws {
+    var volume = try mount()
+    _ = volume.tree()
+    #expect(volume.write("WRITTEN", to: "p/q/b") == nil && volume.unlink("p/q/b") == nil)
+    #expect(try end(volume) == ["WRITTEN"])
+    volume = try mount()
+    _ = volume.tree()
+    #expect(volume.remove("p/q") == nil)
+    if hasNewer {
+      link(source.full("p/q/b"), source.full("s31"))
+      volume.refresh()
+      #expect(volume.read("s31") == "WRITTEN" && volume.unlink("s31") == nil)
+    }
+    volume = try moment.pass(volume, states, source: source) { unlink(source.full("p/hl")) }
+    for round in 0..<3 {
+      #expect(volume.paths() == ["p", "p/hl"] && volume.read("p/hl") == "WRITTEN", "round \(round)")
+      #expect(try end(volume) == ["WRITTEN"], "round \(round)")
+      volume = try mount()
+    }
+    #expect(volume.read("p/hl") == "WRITTEN" && volume.conflicts == ["p/hl": "gone_in_source"])
+    #expect(try end(volume) == ["WRITTEN"])
+  }
+
+  /// SOURCE has written to it, and has it by one name by now: with the directory in which that is all of it goes.
+  @Test(arguments: [false, true]) func nothingStaysOfWhatWasRemoved(isForgotten: Bool) throws {
+    mkdir(source.full("r"), 0o755)
+    #expect(link(source.full("p/hl"), source.full("r/hl")) == 0 && unlink(source.full("p/q/b")) == 0)
+    var volume = try mount()
+    _ = volume.tree()
+    #expect(volume.write("WRITTEN", to: "r/hl") == nil)
+    source.write("p/hl", bytes("theirs, newer"), mode: 0o644)
+    volume.refresh()
+    #expect(try end(volume) == ["WRITTEN"])
+    unlink(source.full("r/hl"))
+    volume = try mount()
+    _ = volume.tree()
+    let node = volume.node("p/hl")
+    #expect(volume.read("p/hl") == "WRITTEN" && volume.remove("p") == nil)
+    if isForgotten { volume.forget(node) }
+    #expect(try end(volume) == [])
+    rename(source.full("p"), source.full("moved"))
+    volume = try mount()
+    #expect(volume.read("moved/hl") == "theirs, newer")
+    #expect(try end(volume) == [])
+  }
+}

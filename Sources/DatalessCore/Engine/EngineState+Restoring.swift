@@ -98,10 +98,22 @@ extension EngineState {
     }
     guard let base = item.base else { return nil }
     // A hidden name of a file that is here by another one of the store's, with all that is kept of it.
-    if isBare, let known = namespace.sharedNode(for: base), !namespace[known].isOrphan { return .some(known) }
-    let node = namespace.node(for: base)
+    let other = otherWriting(than: item, base)
+    if isBare, other == nil, let known = namespace.sharedNode(for: base), !namespace[known].isOrphan {
+      return .some(known)
+    }
+    let node = namespace.node(for: base, older: other)
     if let node { meet(item, node, isBare: isBare, step: &step) }
     return .some(node)
+  }
+
+  /// What was written to the file of the store that a saved item is, and is not what is kept of that item. SOURCE has
+  /// given another name to what was in conflict here, and both were written to: each is a node of its own.
+  private func otherWriting(than item: SavedItem, _ base: ListedItem) -> NodeIndex? {
+    guard item.isDirty, item.content != nil, let known = namespace.sharedNode(for: base) else { return nil }
+    // Of one that was met by a hidden name what was written comes later.
+    guard let met = namespace.restored.item(of: known) else { return namespace[known].isDirty ? known : nil }
+    return met != item.id ? known : nil
   }
 
   private mutating func restoreMade(
@@ -120,7 +132,7 @@ extension EngineState {
       return true
     case .unknown, .gone:
       guard let base = item.base else { return true }
-      node = namespace.node(for: base)
+      node = namespace.node(for: base, older: otherWriting(than: item, base))
       if let node {
         if namespace.restored.standing(of: item.id) == .unknown { namespace.restored.meet(node, key: item.key) }
         meet(item, node, isBare: false, step: &step)

@@ -123,9 +123,9 @@ extension Namespace {
   ) -> (key: [UInt8], directory: NodeIndex)? {
     let listed = record(of: name).directory
     for key in restored.storeNames(of: node, isFound: isFound) {
-      if let directory = unlistedDirectory(onTheWayTo: key, listing: listed, isComplete: isComplete) {
-        return (key, directory)
-      }
+      let directory = unlistedDirectory(
+        onTheWayTo: key, listing: listed, isComplete: isComplete, entersRemoved: false)
+      if let directory { return (key, directory) }
     }
     return nil
   }
@@ -135,8 +135,9 @@ extension Namespace {
   /// - Parameters:
   ///   - current: The one that is being listed. What it has is looked at; what it may bring yet, is in it.
   ///   - isComplete: Whether that listing is through.
+  ///   - entersRemoved: Whether directories count that were removed here: nobody finds a file in them. Default: yes.
   mutating func unlistedDirectory(
-    onTheWayTo key: [UInt8], listing current: NodeIndex, isComplete: Bool
+    onTheWayTo key: [UInt8], listing current: NodeIndex, isComplete: Bool, entersRemoved: Bool = true
   ) -> NodeIndex? {
     var directory = NodeIndex.root
     for part in key.split(separator: UInt8(ascii: "/")).dropLast() {
@@ -147,7 +148,8 @@ extension Namespace {
       guard let name = part.withUnsafeBufferPointer({ find($0, in: directory, .store) }), record(of: name).isInStore
       else { return isListed || isComplete ? nil : directory }
       let record = record(of: name)
-      guard self[record.node].kind == .directory, !isComplete || record.epoch == self[directory].listingEpoch
+      guard self[record.node].kind == .directory, !isComplete || record.epoch == self[directory].listingEpoch,
+        entersRemoved || record.standing != .removed || !self[record.node].isOrphan
       else { return nil }
       directory = record.node
     }

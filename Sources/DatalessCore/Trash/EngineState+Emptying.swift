@@ -106,8 +106,10 @@ extension EngineState {
   private mutating func empty(_ name: NameIndex, _ result: inout Emptied, at now: MonotonicTime) {
     let edge = namespace.record(of: name)
     let (node, item) = (edge.node, namespace[edge.node])
-    // It may have other names, which are not listed yet: what it is in the store is known by this one.
-    let mayHaveOthers = item.kind == .file && item.linkCount > (edge.isPresent ? 1 : 0)
+    // It may have other names, which are not listed yet: what it is in the store is known by this one. Of what was
+    // written the count is an older version's, where the store has a newer one.
+    let isOnly = contents.retained(of: node)?.attributes.linkCount == 1
+    let mayHaveOthers = item.kind == .file && !isOnly && item.linkCount > (edge.isPresent ? 1 : 0)
     let isKept = !edge.isLocal && (mayHaveOthers || namespace.restored.isAwaited(node))
     switch edge.standing {
     case .removed:
@@ -138,6 +140,8 @@ extension EngineState {
     let isGone = namespace[node].isOrphan
     let isSeen = before.lookups > 0 || openFiles.count(of: node) > 0
     if isGone { namespace.setUnlinked(true, of: node) }
+    // What is kept of it says that the store may have it under others: nobody would remove it.
+    let hadOthers = isGone && before.isDirty && before.linkCount > 1
     // Of what nobody can look at, and has nothing that goes by it, they are not wanted.
     if isSeen || !isGone || before.isDirty || before.linkCount > 1 {
       let time = timeOfDay()
@@ -146,6 +150,7 @@ extension EngineState {
         attributes.changeTime = time
       }
     }
+    if hadOthers { namespace.tellUnbound(node) }
     if before.lookups > 0 { result.known.append(namespace.id(of: node)) }
     if before.kind == .directory {
       trash.enter(namespace.id(of: node))
