@@ -132,4 +132,72 @@ import Testing
     #expect(volume.read("moved/hl") == "theirs, newer")
     #expect(try end(volume) == [])
   }
+
+  /// The place of what was written is in a directory that was removed here, and SOURCE has only the other name, in the
+  /// root, by now.
+  @Test func itIsFoundInTheRoot() throws {
+    link(source.full("p/hl"), source.full("y"))
+    unlink(source.full("p/q/b"))
+    var volume = try mount()
+    _ = volume.names("p")
+    #expect(volume.write("WRITTEN", to: "p/hl") == nil)
+    _ = volume.tree()
+    #expect(volume.remove("p") == nil && volume.read("y") == "WRITTEN")
+    #expect(try end(volume) == ["WRITTEN"])
+    unlink(source.full("p/hl"))
+    for round in 0..<3 {
+      volume = try mount()
+      #expect(volume.paths() == ["y"] && volume.read("y") == "WRITTEN", "round \(round)")
+      #expect(try end(volume) == ["WRITTEN"], "round \(round)")
+    }
+  }
+
+  /// Both names are in a directory that was renamed here, and that SOURCE has moved, and lost, between mounts.
+  @Test(arguments: [false, true]) func itStaysInADirectoryThatSourceHasLost(isLookedInto: Bool) throws {
+    for directory in ["s", "r"] { mkdir(source.full(directory), 0o755) }
+    source.write("s/a", bytes("theirs"), mode: 0o644)
+    link(source.full("s/a"), source.full("s/b"))
+    var volume = try mount()
+    _ = volume.tree()
+    #expect(volume.rename("s", to: "here") == nil && volume.write("WRITTEN", to: "here/a") == nil)
+    #expect(rename(source.full("s"), source.full("r/there")) == 0)
+    volume.refresh()
+    #expect(volume.names("r").isEmpty && volume.read("here/b") == "WRITTEN")
+    #expect(try end(volume) == ["WRITTEN"])
+    for name in ["r/there/a", "r/there/b"] { unlink(source.full(name)) }
+    for name in ["r/there", "r"] { rmdir(source.full(name)) }
+    mkdir(source.full("r"), 0o755)
+    for round in 0..<3 {
+      volume = try mount()
+      if isLookedInto { #expect(volume.names("r").isEmpty) }
+      let files = volume.paths().filter { $0.hasPrefix("here/") }
+      #expect(!files.isEmpty && files.allSatisfy { volume.read($0) == "WRITTEN" }, "round \(round): \(files)")
+      #expect(try end(volume) == ["WRITTEN"], "round \(round)")
+    }
+  }
+
+  /// The name by which it was written was removed here, and SOURCE removes the directory that has the other one.
+  @Test(arguments: ["p/q/b", "p/q"], SourceMoment.allCases)
+  func itStaysUnderItsOtherName(removed: String, moment: SourceMoment) throws {
+    mkdir(source.full("d"), 0o755)
+    rename(source.full("p/hl"), source.full("d/hl"))
+    var volume = try mount()
+    _ = volume.names("p/q")
+    #expect(volume.write("WRITTEN", to: "p/q/b") == nil)
+    _ = volume.tree()
+    #expect((removed == "p/q" ? volume.remove(removed) : volume.unlink(removed)) == nil)
+    #expect(volume.read("d/hl") == "WRITTEN")
+    volume = try moment.pass(volume, states, source: source) {
+      unlink(source.full("d/hl"))
+      rmdir(source.full("d"))
+    }
+    for round in 0..<3 {
+      #expect(volume.read("d/hl") == "WRITTEN", "round \(round)")
+      #expect(volume.conflicts["d/hl"] == "gone_in_source", "round \(round)")
+      #expect(try end(volume) == ["WRITTEN"], "round \(round)")
+      volume = try mount()
+    }
+    #expect(volume.read("d/hl") == "WRITTEN")
+    #expect(try end(volume) == ["WRITTEN"])
+  }
 }

@@ -57,4 +57,27 @@ import Testing
     }
     try volume.unmount()
   }
+
+  /// What SOURCE has of it was fetched under a name that came before anybody looked where it was written.
+  @Test(arguments: [["r", "s"], ["s", "r"]]) func whatWasFetchedDoesNotCutItOff(order: [String]) throws {
+    var volume = try mount()
+    _ = volume.tree()
+    #expect(volume.write("MINE, AND LONGER THAN THAT", to: "r/a") == nil)
+    try volume.unmount()
+    volume = try mount()
+    _ = volume.names("s")
+    #expect(link(source.full("r/a"), source.full("s/new")) == 0)
+    volume.refresh()
+    #expect(volume.read("s/new") == "theirs........")
+    #expect(volume.read("r/a") == "MINE, AND LONGER THAN THAT")
+    for round in 0..<3 {
+      try volume.unmount()
+      #expect(try states.next().check().findings == [], "round \(round)")
+      volume = try mount()
+      for directory in order { _ = volume.names(directory) }
+      #expect(volume.read("r/a") == "MINE, AND LONGER THAN THAT", "round \(round)")
+      #expect(["MINE, AND LONGER THAN THAT", "theirs........"].contains(volume.read("s/new")), "round \(round)")
+    }
+    try volume.unmount()
+  }
 }

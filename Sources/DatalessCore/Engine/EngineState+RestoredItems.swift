@@ -26,7 +26,7 @@ extension EngineState {
   }
 
   /// What is kept of an item's content is of no use.
-  private mutating func drop(_ item: SavedItem, of node: NodeIndex, _ step: inout RestoreStep) {
+  mutating func drop(_ item: SavedItem, of node: NodeIndex, _ step: inout RestoreStep) {
     guard let content = item.content else { return }
     journal.endRestoring()
     journal.append(.contentDropped(of: namespace.changedItem(node), content))

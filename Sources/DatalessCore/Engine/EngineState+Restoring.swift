@@ -98,6 +98,7 @@ extension EngineState {
     }
     guard let base = item.base else { return nil }
     // A hidden name of a file that is here by another one of the store's, with all that is kept of it.
+    if let written = joinWriting(item, base, &step) { return .some(written) }
     let other = otherWriting(than: item, base)
     if isBare, other == nil, let known = namespace.sharedNode(for: base), !namespace[known].isOrphan {
       return .some(known)
@@ -107,13 +108,23 @@ extension EngineState {
     return .some(node)
   }
 
-  /// What was written to the file of the store that a saved item is, and is not what is kept of that item. SOURCE has
-  /// given another name to what was in conflict here, and both were written to: each is a node of its own.
+  /// The node that is here already of the file of the store that a saved item is, and that has other content: SOURCE
+  /// has given another name to what was in conflict here, or came before that was met. Each is a node of its own.
   private func otherWriting(than item: SavedItem, _ base: ListedItem) -> NodeIndex? {
     guard item.isDirty, item.content != nil, let known = namespace.sharedNode(for: base) else { return nil }
     // Of one that was met by a hidden name what was written comes later.
-    guard let met = namespace.restored.item(of: known) else { return namespace[known].isDirty ? known : nil }
+    guard let met = namespace.restored.item(of: known) else { return namespace[known].isLocal ? known : nil }
     return met != item.id ? known : nil
+  }
+
+  /// The node of what was written to the file that a saved item is, if nothing was written to that: what was fetched of
+  /// it is of no use beside it.
+  private mutating func joinWriting(
+    _ item: SavedItem, _ base: ListedItem, _ step: inout RestoreStep
+  ) -> NodeIndex? {
+    guard !item.isDirty, let known = namespace.sharedNode(for: base), namespace[known].isDirty else { return nil }
+    drop(item, of: known, &step)
+    return known
   }
 
   private mutating func restoreMade(
@@ -132,8 +143,9 @@ extension EngineState {
       return true
     case .unknown, .gone:
       guard let base = item.base else { return true }
-      node = namespace.node(for: base, older: otherWriting(than: item, base))
-      if let node {
+      let written = joinWriting(item, base, &step)
+      node = written ?? namespace.node(for: base, older: otherWriting(than: item, base))
+      if let node, written == nil {
         if namespace.restored.standing(of: item.id) == .unknown { namespace.restored.meet(node, key: item.key) }
         meet(item, node, isBare: false, step: &step)
         // There is no conflict with what is nowhere any more.

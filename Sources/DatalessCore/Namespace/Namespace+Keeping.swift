@@ -122,12 +122,25 @@ extension Namespace {
     of node: NodeIndex, than name: NameIndex, isComplete: Bool, isFound: Bool = true
   ) -> (key: [UInt8], directory: NodeIndex)? {
     let listed = record(of: name).directory
-    for key in restored.storeNames(of: node, isFound: isFound) {
+    for key in restored.storeNames(of: node, isFound: isFound) where !restored.isLost(key) {
       let directory = unlistedDirectory(
         onTheWayTo: key, listing: listed, isComplete: isComplete, entersRemoved: false)
       if let directory { return (key, directory) }
     }
     return nil
+  }
+
+  /// Whether the names of a written file that an earlier run has kept, and that were not met yet, are the store's, all
+  /// of them: none was made here.
+  func awaitsStoreNamesAlone(_ node: NodeIndex) -> Bool {
+    guard let left = restored.namesLeft(of: node) else { return false }
+    var met = 0
+    var name = self[node].firstName
+    for _ in 0..<Self.sharedNamesMax where name != .end {
+      if record(of: name).isInStore { met += 1 }
+      name = record(of: name).nextOfNode
+    }
+    return left <= restored.storeNames(of: node, isFound: false).count - met
   }
 
   /// The first directory on the way to a key of the store that is not listed; nil if all are, or one is not there.

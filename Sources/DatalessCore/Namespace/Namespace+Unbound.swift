@@ -33,6 +33,8 @@ extension Namespace {
   ///
   /// - Parameter isKept: Whether anything in it is nowhere else, and it stays therefore.
   mutating func loseRestoredKey(of node: NodeIndex, isKept: Bool) {
+    // Nor is what was written in it under any name there.
+    if let key = restored.key(of: node) { restored.losePlace(key) }
     restored.setKey(nil, of: node)
     guard isKept else {
       dropLocalNames(of: node)

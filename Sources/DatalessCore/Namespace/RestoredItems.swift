@@ -99,10 +99,19 @@ struct RestoredItems {
   /// - Parameter isElsewhere: Whether a node has another name; else it comes with what is kept of that directory.
   /// - Returns: What was met already.
   mutating func loseKeys(below key: [UInt8], where isElsewhere: (NodeIndex) -> Bool) -> [NodeIndex] {
+    takeKeys(below: losePlace(key), where: isElsewhere)
+  }
+
+  /// The store has no directory with a key. - Returns: The beginning of keys that lead nowhere now.
+  @discardableResult
+  mutating func losePlace(_ key: [UInt8]) -> [UInt8] {
     let place = key + [UInt8(ascii: "/")]
     lost.append(place)
-    return takeKeys(below: place, where: isElsewhere)
+    return place
   }
+
+  /// Whether the store has, as far as is known, no directory any more in which a key would be.
+  func isLost(_ key: [UInt8]) -> Bool { !lost.isEmpty && lost.contains { key.starts(with: $0) } }
 
   private mutating func takeKeys(below place: [UInt8], where isElsewhere: (NodeIndex) -> Bool) -> [NodeIndex] {
     let nodes = keys.filter { $0.value.starts(with: place) }.map(\.key).filter(isElsewhere)
@@ -112,8 +121,7 @@ struct RestoredItems {
 
   /// An item is met by a name that was made on the volume: the store has it there, as far as is known.
   mutating func meet(_ node: NodeIndex, key: [UInt8]?) {
-    let isLost = key.map { key in lost.contains { key.starts(with: $0) } } ?? false
-    setKey(isLost ? nil : key, of: node)
+    setKey(key.map(isLost) ?? false ? nil : key, of: node)
   }
 
   /// Keys by which the store had a written file when it was kept; empty if there was but one.

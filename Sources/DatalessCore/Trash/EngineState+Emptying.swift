@@ -110,7 +110,8 @@ extension EngineState {
     // written the count is an older version's, where the store has a newer one.
     let isOnly = contents.retained(of: node)?.attributes.linkCount == 1
     let mayHaveOthers = item.kind == .file && !isOnly && item.linkCount > (edge.isPresent ? 1 : 0)
-    let isKept = !edge.isLocal && (mayHaveOthers || namespace.restored.isAwaited(node))
+    let isAwaited = namespace.restored.isAwaited(node) && !(isOnly && namespace.awaitsStoreNamesAlone(node))
+    let isKept = !edge.isLocal && (mayHaveOthers || isAwaited)
     switch edge.standing {
     case .removed:
       // Nobody lists this directory any more. What was moved out of it, or out of a directory in it, is still fetched

@@ -77,12 +77,13 @@ struct CatalogSearch {
     return row
   }
 
-  /// The store's key of an item: its place, and those of the directories that it lies in; nil if it has none.
+  /// The store's key of an item: its place, and those of the directories that it lies in. Empty for the root; nil if it
+  /// has none.
   func key(of row: ItemRow) throws -> [UInt8]? {
     var key: [UInt8]?
     var row = row
     for _ in 0..<Self.depthMax {
-      guard let place = row.place else { return row.id == ItemRow.root ? key : nil }
+      guard let place = row.place else { return row.id == ItemRow.root ? key ?? [] : nil }
       key = place.name + (key.map { [UInt8(ascii: "/")] + $0 } ?? [])
       guard let parent = try connection.item(place.parent) else { throw Damage("a place is in no directory") }
       row = parent
@@ -90,8 +91,9 @@ struct CatalogSearch {
     throw Damage("a place leads to no root")
   }
 
-  /// Whether a name was made in a directory, or below it, or a file there is dirty. What was removed from it, or moved
-  /// away, is not in it: nothing is lost with that, and what was moved has its name elsewhere.
+  /// Whether a name was made in a directory, or below it, or a file there is dirty, also one that has its place in what
+  /// was removed. What was removed from it, or moved away, is not in it: nothing is lost with that, and what was moved
+  /// has its name elsewhere.
   ///
   /// - Parameter isGone: Whether nobody sees the directory any more: then what has a name elsewhere is not in it, even
   ///   if nothing says that it was moved.
@@ -112,7 +114,7 @@ struct CatalogSearch {
         isDirty = isDirty || child.record.isDirty
         if child.kind == .directory || child.kind == nil, seen.insert(child.id).inserted { left.append(child.id) }
       }
-      if isDirty { return true }
+      if try isDirty || !onlyShared(in: id).isEmpty { return true }
     }
     return false
   }

@@ -76,6 +76,38 @@ extension CatalogSearch {
     return found
   }
 
+  /// Files that were written to, and that callers find by nothing but the names that the store has for them in a
+  /// directory: their places were removed here, or lie in what was. Whichever key the directory has.
+  func onlyShared(in directory: Int64) throws -> [(name: [UInt8], row: ItemRow)] {
+    var found: [(name: [UInt8], row: ItemRow)] = []
+    for shared in try connection.sharedNames(in: directory) {
+      let end = [UInt8(ascii: "/")] + shared.name
+      guard let row = try connection.item(shared.item), row.record.isDirty, row.record.version != nil,
+        row.place != ItemRow.Place(parent: directory, name: shared.name), try !connection.isOrphan(row.id),
+        try connection.storeNames(of: row.id).contains(where: { $0 == shared.name || $0.suffix(end.count) == end[...] }),
+        try connection.item(at: ItemRow.Place(parent: directory, name: shared.name)) == nil,
+        try connection.name(shared.name, in: directory, .hidden)?.item != row.id,
+        try !isSeen(row, from: [ItemRow.root, directory])
+      else { continue }
+      found.append((shared.name, row))
+    }
+    return found
+  }
+
+  /// Whether callers find an item, from one of some directories, by its place, or by a name that it was given on the
+  /// volume, and so all directories that it lies in.
+  private func isSeen(_ row: ItemRow, from tops: [Int64]) throws -> Bool {
+    var row = row
+    for _ in 0..<Self.depthMax where !tops.contains(row.id) {
+      guard let found = try directory(of: row) else { return false }
+      let isMade = try connection.name(found.name, in: found.item, .made)?.item == row.id
+      if try !isMade && connection.name(found.name, in: found.item, .hidden)?.item == row.id { return false }
+      guard let above = try connection.item(found.item) else { return false }
+      row = above
+    }
+    return true
+  }
+
   /// Whether a key of the store leads to a file: to its place, or to a name of it that is kept with a directory.
   func leads(_ key: [UInt8], to file: Int64) throws -> Bool {
     var names = try SavedName.components(of: key)

@@ -119,11 +119,17 @@ extension CatalogWriter {
     }
   }
 
-  /// A directory is the volume's own: the store has no files in it, nor below it, under any key.
+  /// A directory is the volume's own: the store has no files in it, nor below it, under any key. What callers find by
+  /// nothing but a name in it has that as its place.
   mutating func forgetKeys(below directory: Int64, _ connection: CatalogConnection) throws {
     let search = CatalogSearch(connection)
     var (left, seen) = ([directory], Set([directory]))
     while let id = left.popLast() {
+      for (name, var row) in try search.onlyShared(in: id) {
+        try connection.removeSharedName(name, in: id)
+        row.place = ItemRow.Place(parent: id, name: name)
+        try row.save(connection)
+      }
       var files = try connection.sharedNames(in: id).map(\.item)
       for child in try connection.items(in: id, after: .min, limit: .max) {
         if child.isDirectoryOfStore {
