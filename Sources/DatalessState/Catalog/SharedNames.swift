@@ -84,7 +84,8 @@ extension CatalogSearch {
       let end = [UInt8(ascii: "/")] + shared.name
       guard let row = try connection.item(shared.item), row.record.isDirty, row.record.version != nil,
         row.place != ItemRow.Place(parent: directory, name: shared.name), try !connection.isOrphan(row.id),
-        try connection.storeNames(of: row.id).contains(where: { $0 == shared.name || $0.suffix(end.count) == end[...] }),
+        try connection.storeNames(of: row.id).contains(where: { $0 == shared.name || $0.suffix(end.count) == end[...] }
+        ),
         try connection.item(at: ItemRow.Place(parent: directory, name: shared.name)) == nil,
         try connection.name(shared.name, in: directory, .hidden)?.item != row.id,
         try !isSeen(row, from: [ItemRow.root, directory])

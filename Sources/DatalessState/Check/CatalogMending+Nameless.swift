@@ -21,7 +21,8 @@ extension CatalogMending {
         try forget(row.id)
         continue
       }
-      if row.awaitsName, !hasLostRows, !hasLostEnd { continue }
+      let awaitsName = try row.awaitsName || !connection.storeNames(of: row.id).isEmpty
+      if awaitsName, !hasLostRows, !hasLostEnd { continue }
       let name = try found.name(for: row)
       report.add(.nameless, "item \(row.id)", message: "it has no name", repair: "it is \(Self.text(name)) in the root")
       try found.keep(row, as: name)
