@@ -44,6 +44,7 @@ final class DirectoryFetch: AttemptJob {
       }
       if engine.writing != .readOnly {
         engine.noteInheritable(StoreQuestion.attribute(PosixACL.defaultName).ask(store, item), of: attempt)
+        engine.keepAccessACL(of: attempt, item)
       }
       try finish(entries: entries, generation: generation, started: started)
     } catch {
@@ -95,6 +96,7 @@ final class DirectoryFetch: AttemptJob {
       }
       if engine.writing != .readOnly {
         engine.noteInheritable(await StoreQuestion.attribute(PosixACL.defaultName).ask(store, item), of: attempt)
+        engine.keepAccessACL(of: attempt, item)
       }
       try finish(entries: entries, generation: generation, started: started)
     } catch {

@@ -133,7 +133,21 @@ extension EngineState {
     // Whoever writes to a program takes its capabilities away. The kernel asks for them before each first write: nobody
     // is to wait for the store with content that is here.
     let isWritten = namespace[node].isDirty || writers.nodes.contains(node)
-    return isOwn(node) || (isWritten && name == ItemExtras.capability) ? .removed : .unchanged
+    guard isOwn(node) else { return isWritten && name == ItemExtras.capability ? .removed : .unchanged }
+    return leftACL(name, of: node).map { .value($0) } ?? .removed
+  }
+
+  /// An ACL that an item has of the store, which has that no more.
+  func leftACL(_ name: [UInt8], of node: NodeIndex) -> [UInt8]? {
+    if name == PosixACL.accessName { return extras.accessACL(of: node) }
+    guard name == PosixACL.defaultName, case .value(let value) = extras.defaultACL(of: node) else { return nil }
+    return value
+  }
+
+  /// The names of extended attributes of what nothing lies beneath, as listxattr(2) shows them.
+  func ownAttributeNames(of node: NodeIndex) -> [UInt8] {
+    let left = [PosixACL.accessName, PosixACL.defaultName].filter { leftACL($0, of: node) != nil }
+    return extras.names(of: node, besides: left.flatMap { $0 + [0] })
   }
 
   /// Whether nothing lies beneath an item: it was made here, or the store has it no more.
@@ -164,6 +178,8 @@ extension EngineState {
     if let errno = setExtra(name, to: value, of: node) {
       return FSError(errno, "there is no room for more extended attributes")
     }
+    if name == PosixACL.accessName { keepAccessACL(nil, of: node) }
+    if name == PosixACL.defaultName, isOwn(node) { extras.setInheritable(.none, of: node) }
     let now = timeOfDay()
     // Who is not in the group gives nobody its rights. Of a caller's groups the first alone is known here: who is in it
     // by another one loses the bit, too.

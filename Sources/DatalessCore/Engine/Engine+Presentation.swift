@@ -105,7 +105,7 @@ extension EngineState {
   fileprivate func answer(
     to name: UnsafeBufferPointer<UInt8>?, of node: NodeIndex
   ) -> ExtendedAttributeAnswer? {
-    guard let name else { return isOwn(node) ? .value(extras.names(of: node, besides: [])) : nil }
+    guard let name else { return isOwn(node) ? .value(ownAttributeNames(of: node)) : nil }
     let text = Array(name)
     guard ItemExtras.canBeSet(text) else { return .unsupported }
     switch knownAttribute(text, of: node) {

@@ -41,7 +41,7 @@ extension Engine {
     completion: @escaping @Sendable (Result<[UInt8], FSError>) -> Void
   ) {
     call(.attribute(name), of: node, threadID: threadID, waiter: waiter) { [self] result in
-      let known = isWithoutStore(result, node) ? .failure(FSError(.noData, "no such attribute")) : result
+      let known = isWithoutStore(result, node) ? leftACL(name, of: node) : result
       completion(shown(known, of: node) { $0.shown($2, name, of: $1) })
     }
   }
@@ -57,6 +57,12 @@ extension Engine {
       let known = isWithoutStore(result, node) ? .success(first.map { $0 + [0] } ?? []) : result
       completion(shown(known, of: node) { $0.extras.names(of: $1, besides: $2) })
     }
+  }
+
+  /// The store has it no more, and what it had of ACLs is all that there is.
+  private func leftACL(_ name: [UInt8], of node: NodeID) -> Result<[UInt8], FSError> {
+    let left = state.withLock { state in state.namespace.index(of: node).flatMap { state.leftACL(name, of: $0) } }
+    return left.map { .success($0) } ?? .failure(FSError(.noData, "no such attribute"))
   }
 
   /// Whether the store has no more what it was asked about, and the volume shows it all the same: because it keeps it,

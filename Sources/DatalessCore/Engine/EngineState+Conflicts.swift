@@ -11,6 +11,11 @@ extension EngineState {
       if news.hasEnded { tell(.ended, node, kind: news.kind, theirs: nil, at: now) }
       // It was found, and has ended since.
       guard !news.hasEnded, namespace.conflicts.kind(of: node) == news.kind else { continue }
+      if news.kind == .changedHereGoneThere, namespace[node].kind == .directory, journal.keepsChanges,
+        let acl = extras.accessACL(of: node)
+      {
+        tellAttribute(KeptAttribute.accessACL, acl, of: node)
+      }
       if news.kind == .changedOnBothSides, let theirs = news.theirs, case .nothing = namespace.theirs(of: node) {
         updateContent(of: node) { $0.retain(insteadOf: theirs) }
       }

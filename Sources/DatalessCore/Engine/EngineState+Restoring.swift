@@ -98,7 +98,7 @@ extension EngineState {
     }
     guard let base = item.base else { return nil }
     // A hidden name of a file that is here by another one of the store's, with all that is kept of it.
-    if let written = joinWriting(item, base, &step) { return .some(written) }
+    if let written = joinWriting(item, base, step: &step) { return .some(written) }
     let other = otherWriting(than: item, base)
     if isBare, other == nil, let known = namespace.sharedNode(for: base), !namespace[known].isOrphan {
       return .some(known)
@@ -120,7 +120,7 @@ extension EngineState {
   /// The node of what was written to the file that a saved item is, if nothing was written to that: what was fetched of
   /// it is of no use beside it.
   private mutating func joinWriting(
-    _ item: SavedItem, _ base: ListedItem, _ step: inout RestoreStep
+    _ item: SavedItem, _ base: ListedItem, step: inout RestoreStep
   ) -> NodeIndex? {
     guard !item.isDirty, let known = namespace.sharedNode(for: base), namespace[known].isDirty else { return nil }
     drop(item, of: known, &step)
@@ -143,7 +143,7 @@ extension EngineState {
       return true
     case .unknown, .gone:
       guard let base = item.base else { return true }
-      let written = joinWriting(item, base, &step)
+      let written = joinWriting(item, base, step: &step)
       node = written ?? namespace.node(for: base, older: otherWriting(than: item, base))
       if let node, written == nil {
         if namespace.restored.standing(of: item.id) == .unknown { namespace.restored.meet(node, key: item.key) }

@@ -1,7 +1,7 @@
 internal import SystemPackage
 
 /// What the volume knows of few items, beside their records: extended attributes that were changed here, targets of
-/// links that were made here, and default ACLs that the store has.
+/// links that were made here, and ACLs that the store has.
 struct ItemExtras {
   /// What is known of one extended attribute.
   enum Known: Equatable {
@@ -24,6 +24,7 @@ struct ItemExtras {
   private var items: [NodeIndex: Item] = [:]
   private var targets: [NodeIndex: [UInt8]] = [:]
   private var inheritable: [NodeIndex: Inheritable] = [:]
+  private var access: [NodeIndex: [UInt8]] = [:]
   private(set) var bytes = 0
 
   // MARK: - Extended attributes
@@ -148,6 +149,22 @@ struct ItemExtras {
     }
   }
 
+  // MARK: - The store's access ACLs
+
+  /// The access ACL that the store had for an item when something of it came here; nil if it had none, as far as is
+  /// known. It is the item's own when the store has that no more: without it the mode, in which the mask stands for the
+  /// group, gives others what the ACL does not.
+  func accessACL(of node: NodeIndex) -> [UInt8]? { access.isEmpty ? nil : access[node] }
+
+  /// - Returns: How many bytes more are kept, or less.
+  @discardableResult
+  mutating func setAccessACL(_ value: [UInt8]?, of node: NodeIndex) -> Int {
+    guard value != nil || !access.isEmpty else { return 0 }
+    let before = access[node]?.count ?? 0
+    access[node] = value
+    return (value?.count ?? 0) - before
+  }
+
   // MARK: - Forgetting
 
   /// Items are given back.
@@ -156,6 +173,7 @@ struct ItemExtras {
       if !items.isEmpty, let item = items.removeValue(forKey: node) { bytes -= item.bytes }
       if !targets.isEmpty { targets[node] = nil }
       if !inheritable.isEmpty { inheritable[node] = nil }
+      if !access.isEmpty { access[node] = nil }
     }
   }
 }

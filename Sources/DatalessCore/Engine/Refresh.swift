@@ -178,8 +178,9 @@ public final class Refresh: Sendable {
     engine.writing != .readOnly && work.findings.look == nil && stopped == nil
   }
 
-  /// - Parameter answer: nil: the store has the directory no more, and so no ACL of it.
+  /// - Parameter answer: nil: the store has the directory no more: what it inherits stays.
   private func note(_ answer: Result<[UInt8], FSError>?, of place: RefreshFindings.Place) {
+    if answer != nil { engine.keepAccessACL(of: engine.id(of: place.directory)) }
     engine.state.withLock { state in
       guard state.isCurrent(place) else { return }
       state.noteInheritable(answer ?? .failure(FSError(.noData, "no such attribute")), of: place.directory)

@@ -64,6 +64,9 @@ public enum KeptAttribute {
   /// How its item is in conflict with the store: a `ConflictKind`.
   public static let conflict = Array("dataless.conflict".utf8)
 
+  /// The access ACL that the store had for its item when something of that came here (`ItemExtras.accessACL`).
+  public static let accessACL = Array("dataless.access".utf8)
+
   /// Whether the volume looks by itself for items that have an attribute.
   public static func isVisited(_ name: [UInt8]) -> Bool { name == conflict || name == PolicyAttribute.policy }
 

@@ -48,6 +48,14 @@ struct PosixACL: Equatable {
     else { return nil }
   }
 
+  /// An ACL with which the mode gives the group nothing: of one that could not be read it may be the mask.
+  static let closed = PosixACL(entries: [
+    Entry(tag: .userObject, permissions: 7, id: .max), Entry(tag: .groupObject, permissions: 0, id: .max),
+    Entry(tag: .mask, permissions: 7, id: .max), Entry(tag: .other, permissions: 0, id: .max),
+  ])
+
+  private init(entries: [Entry]) { self.entries = entries }
+
   var bytes: [UInt8] {
     var bytes: [UInt8] = [2, 0, 0, 0]
     func add(_ number: UInt32, _ count: Int) {

@@ -18,7 +18,9 @@ struct NamespaceNews {
   private var shown: [NodeID] = []
   /// Names made on the volume that went, and their directories: the kernel may know them.
   private var gone: [Namespace.GoneName] = []
-  /// Whether `versions` is wanted.
+  /// Files of which something is here, and of which the store has other metadata.
+  private var rights: [NodeID] = []
+  /// Whether `versions` and `rights` are wanted.
   private(set) var tellsVersions = false
   /// Nodes of a name before and after it became another version.
   private var versions: [Namespace.NewVersion] = []
@@ -41,6 +43,9 @@ struct NamespaceNews {
     if tellsVersions { versions.append(version()) }
   }
 
+  /// Who may do what with a file that is here may be others' business than before.
+  mutating func noteRights(_ node: NodeID) { if tellsVersions { rights.append(node) } }
+
   /// The nodes whose metadata changed since this was asked last. There may be very many: they are handed over as they
   /// are.
   mutating func takeChanged() -> [NodeID] { Self.take(&changed) }
@@ -59,6 +64,7 @@ struct NamespaceNews {
     defer { gone = [] }
     return gone
   }
+  mutating func takeRights() -> [NodeID] { Self.take(&rights) }
   mutating func takeVersions() -> [Namespace.NewVersion] { Self.take(&versions) }
 
   private static func take<Item>(_ list: inout [Item]) -> [Item] {

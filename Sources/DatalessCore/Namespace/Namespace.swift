@@ -81,6 +81,7 @@ struct Namespace: ~Copyable {
     let shown = attributes(of: node)
     let key = keepsJournal ? boundItem(node)?.binding : nil
     let isOther = keepsJournal && hasOwnAttributes(node)
+    if self[node].kind == .file, self[node].isLocal { news.noteRights(id(of: node)) }
     graph.adopt(item, for: node)
     if attributes(of: node) != shown { news.noteChanged(id(of: node)) }
     if let key, let now = boundItem(node), now.binding != key { append(.bound(now, formerKey: key.key)) }

@@ -47,8 +47,10 @@ extension Engine {
 
   /// Names lead to other versions of their items: policies go with the names, and what they want is fetched.
   func adoptNewVersions() {
-    let wanted = state.withLock { $0.takeNewVersions() }
+    let (wanted, changed) = state.withLock { ($0.takeNewVersions(), $0.namespace.news.takeRights()) }
     if !wanted.isEmpty { fetchEagerly(wanted) }
+    guard !changed.isEmpty else { return }
+    metadata.submit { [self] in for node in changed { keepAccessACL(of: node) } }
   }
 
   /// Begins what follows from an item's policy.

@@ -31,6 +31,7 @@ extension EngineState {
     case KeptAttribute.conflict:
       guard let value, let kind = ConflictKind(rawValue: String(decoding: value, as: UTF8.self)) else { return }
       namespace.conflicts.restore(kind, of: node)
+    case KeptAttribute.accessACL: extras.setAccessACL(value, of: node)
     default:
       guard !KeptAttribute.isOne(name), extras.set(name, to: value, of: node) else { return }
       namespace.noteExtended(true, of: node)
@@ -86,7 +87,7 @@ extension EngineState {
     for (name, value) in extras.changed(of: new) { tellAttribute(name, value, of: new) }
   }
 
-  private func tellAttribute(_ name: [UInt8], _ value: [UInt8]?, of node: NodeIndex) {
+  func tellAttribute(_ name: [UInt8], _ value: [UInt8]?, of node: NodeIndex) {
     if journal.keepsChanges {
       journal.append(.attribute(of: namespace.changedItem(node), name: name, value: value))
     }

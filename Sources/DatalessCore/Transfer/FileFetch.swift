@@ -50,6 +50,7 @@ struct FileFetch: Fetch {
   }
 
   mutating func end(_ end: TransferEnd, generation: UInt32, storeTime: Nanoseconds) {
+    if case .complete = end { engine.keepAccessACL(of: attempt, item) }
     if case .complete = end, let committed,
       engine.fetched(attempt, reference: committed, generation: generation, storeTime: storeTime)
     {

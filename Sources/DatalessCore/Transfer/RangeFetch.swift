@@ -57,7 +57,9 @@ struct RangeFetch: Fetch {
 
   mutating func end(_ end: TransferEnd, generation: UInt32, storeTime: Nanoseconds) {
     switch end {
-    case .complete: engine.rangesArrived(attempt, storeTime: storeTime)
+    case .complete:
+      engine.keepAccessACL(of: attempt, item)
+      engine.rangesArrived(attempt, storeTime: storeTime)
     case .gone: break
     case .failed(let error): engine.failed(attempt, error, storeTime: storeTime)
     case .planned: fail(storeTime)
