@@ -200,4 +200,33 @@ import Testing
     #expect(volume.read("d/hl") == "WRITTEN")
     #expect(try end(volume) == ["WRITTEN"])
   }
+
+  /// SOURCE gives one of its names to another file, which was written to as well or came now, and puts a file in the
+  /// place of the directory that has the other name, which is kept for what was made in it.
+  @Test(arguments: [false, true], [false, true])
+  func itStaysWhereSourceHasOtherFiles(isLookedInto: Bool, isKnown: Bool) throws {
+    source.write("p/known", bytes("another"), mode: 0o644)
+    var volume = try mount()
+    _ = volume.names("p")
+    #expect(volume.write("WRITTEN", to: "p/hl") == nil)
+    _ = volume.tree()
+    #expect(volume.makeDirectory("p/q/made") == nil)
+    if isKnown { #expect(volume.write("WRITTEN, TOO", to: "p/known") == nil) }
+    let written: Set<String> = isKnown ? ["WRITTEN", "WRITTEN, TOO"] : ["WRITTEN"]
+    #expect(try end(volume) == written)
+    for name in ["p/q/b", "p/q/other"] { unlink(source.full(name)) }
+    rmdir(source.full("p/q"))
+    for name in ["p/q", "new"] { source.write(name, bytes("new"), mode: 0o644) }
+    rename(source.full(isKnown ? "p/known" : "new"), source.full("p/hl"))
+    for round in 0..<3 {
+      volume = try mount()
+      if isLookedInto || round > 0 {
+        let texts = Set(volume.paths().map { volume.read($0) })
+        #expect(texts.isSuperset(of: written), "round \(round): \(volume.paths()): \(texts)")
+      } else {
+        _ = volume.names("p")
+      }
+      #expect(try end(volume) == written, "round \(round)")
+    }
+  }
 }

@@ -77,15 +77,13 @@ extension CatalogSearch {
   }
 
   /// Files that were written to, and that callers find by nothing but the names that the store has for them in a
-  /// directory: their places were removed here, or lie in what was. Whichever key the directory has.
+  /// directory, or had when it lost that: their places were removed here, or lie in what was, or are other items'.
   func onlyShared(in directory: Int64) throws -> [(name: [UInt8], row: ItemRow)] {
     var found: [(name: [UInt8], row: ItemRow)] = []
     for shared in try connection.sharedNames(in: directory) {
-      let end = [UInt8(ascii: "/")] + shared.name
       guard let row = try connection.item(shared.item), row.record.isDirty, row.record.version != nil,
         row.place != ItemRow.Place(parent: directory, name: shared.name), try !connection.isOrphan(row.id),
-        try connection.storeNames(of: row.id).contains(where: { $0 == shared.name || $0.suffix(end.count) == end[...] }
-        ),
+        try isTold(shared, in: directory, of: row),
         try connection.item(at: ItemRow.Place(parent: directory, name: shared.name)) == nil,
         try connection.name(shared.name, in: directory, .hidden)?.item != row.id,
         try !isSeen(row, from: [ItemRow.root, directory])
@@ -93,6 +91,15 @@ extension CatalogSearch {
       found.append((shared.name, row))
     }
     return found
+  }
+
+  /// Whether the store has a file by a name in a directory, as far as is known. Of a directory that it has no more no
+  /// keys are kept: what callers do not see would have no name at all.
+  private func isTold(_ shared: SharedName, in directory: Int64, of row: ItemRow) throws -> Bool {
+    let end = [UInt8(ascii: "/")] + shared.name
+    let keys = try connection.storeNames(of: row.id)
+    if keys.contains(where: { $0 == shared.name || $0.suffix(end.count) == end[...] }) { return true }
+    return try connection.item(directory).map { try key(of: $0) == nil } ?? false
   }
 
   /// Whether callers find an item, from one of some directories, by its place, or by a name that it was given on the

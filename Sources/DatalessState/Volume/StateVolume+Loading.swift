@@ -196,7 +196,7 @@ extension StateVolume: SavedState {
         saved.listed.append(SavedDirectory.Name(name: name, item: try item(child, connection, lost: &lost)))
       }
     }
-    for shared in try search.sharedFiles(in: row) {
+    for shared in try search.sharedFiles(in: row) + search.onlyShared(in: row.id) {
       guard !(saved.listed + saved.hidden).contains(where: { $0.name == shared.name }) else { continue }
       saved.listed.append(
         SavedDirectory.Name(name: shared.name, item: try item(shared.row, connection, lost: &lost)))
