@@ -36,7 +36,30 @@ extension Engine {
   /// Whether the content store has content that no item has, or will have: it is to be removed, somebody reads it
   /// still, or it came in part. Asked at the end, after which nobody removes it.
   public var leavesContent: Bool {
-    removals.pending.count > 0 || state.withLock { $0.contents.hasUnnamedContent || $0.openFiles.leaseContentGivenUp }
+    removals.pending.count > 0
+      || state.withLock { $0.contents.hasUnnamedContent || $0.openFiles.leaseContentGivenUp } || hasOrphanContent
+  }
+
+  /// LIMIT: nodes that are looked at under one lock.
+  private static let looked = 65_536
+
+  /// Whether a file has fetched content that has no name any more, and that the kernel still knows: an older version,
+  /// of which the kernel may never say that it has forgotten it.
+  private var hasOrphanContent: Bool {
+    var next: NodeIndex? = .root
+    while let start = next {
+      let (found, rest) = state.withLock { state in
+        var found = false
+        let rest = state.namespace.visitNodes(from: start, limit: Self.looked) { _, record in
+          // What was unlinked is among the orphans of the catalog.
+          if record.kind == .file, record.isOrphan, record.isLocal, !record.isDirty, !record.isUnlinked { found = true }
+        }
+        return (found, rest)
+      }
+      if found { return true }
+      next = rest
+    }
+    return false
   }
 
   /// Removes content that no file has and nobody reads any more. On a volume that is kept when it is durable that no

@@ -49,7 +49,7 @@ final class KeptVolume {
     // As `unmount --wait`: what was removed is gone through.
     try state.journal.commit()
     run()
-    try state.close()
+    try state.close(leavesContent: engine.leavesContent)
     run()
   }
 
