@@ -229,4 +229,26 @@ import Testing
       #expect(try end(volume) == written, "round \(round)")
     }
   }
+
+  /// All its names were removed here, the last one where SOURCE had moved it to. `check` finds nothing wrong with it
+  /// when SOURCE has lost that.
+  @Test func whatWasRemovedByAllItsNamesIsNoDamage() throws {
+    mkdir(source.full("r"), 0o755)
+    var volume = try mount()
+    _ = volume.tree()
+    #expect(volume.remove("p") == nil)
+    _ = try end(volume)
+    rename(source.full("p/q"), source.full("r/moved"))
+    volume = try mount()
+    #expect(volume.read("r/moved/b") == "theirs")
+    #expect(volume.write("WRITTEN", to: "r/moved/b") == nil && volume.unlink("r/moved/b") == nil)
+    _ = try end(volume)
+    for name in ["r/moved/b", "r/moved/other"] { unlink(source.full(name)) }
+    for name in ["r/moved", "r"] { rmdir(source.full(name)) }
+    for round in 0..<3 {
+      volume = try mount()
+      #expect(volume.paths() == [], "round \(round)")
+      _ = try end(volume)
+    }
+  }
 }

@@ -184,10 +184,11 @@ extension CatalogConnection {
     var open: Set<Int64> = []
     for var item in try items(in: directory, after: .min, limit: .max) {
       let hasName = try hasName(item.id)
-      guard hasName || !item.mayHaveOtherNames else { continue }
+      // What the store may have under other names waits for those.
+      let awaitsName = item.mayHaveOtherNames
       item.place = nil
       try item.save(self)
-      guard !hasName else { continue }
+      guard !hasName, !awaitsName else { continue }
       try run("INSERT OR IGNORE INTO orphan(item) VALUES(?)", .integer(item.id))
       open.insert(item.id)
     }
