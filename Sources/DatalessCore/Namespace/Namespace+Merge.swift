@@ -126,7 +126,13 @@ extension Namespace {
     // Marked present first, so that the node is never nameless.
     setStanding(.present, of: name)
     relink(name, to: node)
-    if former != node { noteUnbound(former) }
+    if former != node {
+      noteUnbound(former)
+      // Another directory has its place: no name is found in it that was in the former one.
+      if self[former].kind == .directory, restored.hasStoreNames, let key = storeKey(of: name) {
+        restored.losePlace(key)
+      }
+    }
     if isHidden { hide(name, in: directory) }
     markSeen(name)
     tellStoreName(name)

@@ -138,6 +138,7 @@ struct RestoredItems {
     if isHidden { hidden.insert(node) }
   }
 
+  var hasStoreNames: Bool { !storeNames.isEmpty }
   var hasKeys: Bool { !keys.isEmpty }
   var nodesWithKeys: [NodeIndex] { Array(keys.keys) }
   func key(of node: NodeIndex) -> [UInt8]? { keys.isEmpty ? nil : keys[node] }

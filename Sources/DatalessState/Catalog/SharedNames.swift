@@ -23,6 +23,9 @@ struct SharedName {
     name = Array(value.dropFirst(8))
   }
 
+  /// Whether a key of the store ends with the name.
+  func isEnd(of key: [UInt8]) -> Bool { key == name || key.suffix(name.count + 1) == ([UInt8(ascii: "/")] + name)[...] }
+
   fileprivate var value: [UInt8] { (0..<8).map { UInt8(truncatingIfNeeded: item >> ($0 * 8)) } + name }
   fileprivate static var first: SQLValue { .bytes(Array(prefix.utf8)) }
   fileprivate static var last: SQLValue { .bytes(Array(end.utf8)) }
@@ -68,8 +71,8 @@ extension CatalogSearch {
     for shared in try connection.sharedNames(in: directory.id) {
       // The number may be another item's by now.
       guard let row = try connection.item(shared.item), row.record.isDirty, row.record.version != nil,
-        row.place != ItemRow.Place(parent: directory.id, name: shared.name), let key = try key(of: directory),
-        try connection.storeNames(of: row.id).contains((key.isEmpty ? [] : key + [UInt8(ascii: "/")]) + shared.name)
+        row.place != ItemRow.Place(parent: directory.id, name: shared.name), try key(of: directory) != nil,
+        try isTold(shared, of: row)
       else { continue }
       found.append((shared.name, row))
     }
@@ -83,7 +86,7 @@ extension CatalogSearch {
     for shared in try connection.sharedNames(in: directory) {
       guard let row = try connection.item(shared.item), row.record.isDirty, row.record.version != nil,
         row.place != ItemRow.Place(parent: directory, name: shared.name), try !connection.isOrphan(row.id),
-        try isTold(shared, in: directory, of: row),
+        try isTold(shared, of: row) || hasNoKey(directory),
         try connection.item(at: ItemRow.Place(parent: directory, name: shared.name)) == nil,
         try connection.name(shared.name, in: directory, .hidden)?.item != row.id,
         try !isSeen(row, from: [ItemRow.root, directory])
@@ -93,13 +96,22 @@ extension CatalogSearch {
     return found
   }
 
-  /// Whether the store has a file by a name in a directory, as far as is known. Of a directory that it has no more no
-  /// keys are kept: what callers do not see would have no name at all.
-  private func isTold(_ shared: SharedName, in directory: Int64, of row: ItemRow) throws -> Bool {
-    let end = [UInt8(ascii: "/")] + shared.name
-    let keys = try connection.storeNames(of: row.id)
-    if keys.contains(where: { $0 == shared.name || $0.suffix(end.count) == end[...] }) { return true }
-    return try connection.item(directory).map { try key(of: $0) == nil } ?? false
+  /// Whether the store has a file by a name, as far as is known. In which directory is told by who keeps the name: the
+  /// key may be the one that this had before SOURCE has renamed it.
+  func isTold(_ shared: SharedName, of row: ItemRow) throws -> Bool {
+    try connection.storeNames(of: row.id).contains { shared.isEnd(of: $0) }
+  }
+
+  /// What a file is called where the store has its place; nil if it has none there.
+  func placeInStore(of file: Int64) throws -> [UInt8]? {
+    guard let row = try connection.item(file), let place = row.place, try key(of: row) != nil else { return nil }
+    return place.name
+  }
+
+  /// Whether no keys are kept of what is in a directory, which the store has no more: what callers do not see would
+  /// have no name at all.
+  private func hasNoKey(_ directory: Int64) throws -> Bool {
+    try connection.item(directory).map { try key(of: $0) == nil } ?? false
   }
 
   /// Whether callers find an item, from one of some directories, by its place, or by a name that it was given on the

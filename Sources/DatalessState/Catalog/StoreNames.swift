@@ -105,7 +105,8 @@ extension CatalogWriter {
       // its place, unless that is the name that was lost.
       return try connection.name(place.name, in: place.parent, .hidden)?.item == id ? nil : id
     }
-    return try other != key && connection.storeNames(of: id).contains(other) ? id : nil
+    guard other != key else { return nil }
+    return try CatalogSearch(connection).isTold(SharedName(place.name, item: id), of: row) ? id : nil
   }
 
   /// The store has files no more under keys, or what was written to them is gone.
@@ -139,7 +140,10 @@ extension CatalogWriter {
         }
       }
       for file in files {
+        let place = try search.placeInStore(of: file)
         for key in try connection.storeNames(of: file) where try !search.leads(key, to: file) {
+          // As it was told before SOURCE has renamed a directory on the way.
+          if let place, SharedName(place, item: file).isEnd(of: key) { continue }
           try connection.removeStoreName(key, of: file)
         }
       }

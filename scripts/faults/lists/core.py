@@ -574,7 +574,7 @@ namespace.add(
     tests=["RemoverTests"])
 namespace.add(
     "moved-out-goes-with-the-tree", "../Trash/EngineState+Emptying.swift", "what an earlier run has moved out of a removed tree is lost",
-    "|| namespace.restored.isAwaited(node))", "|| (!FAULT && namespace.restored.isAwaited(node)))",
+    "let isAwaited = namespace.restored.isAwaited(node)", "let isAwaited = !FAULT && namespace.restored.isAwaited(node)",
     tests=["StateTrashTests"])
 namespace.add(
     "unread-directories-leave-content", "../Trash/EngineState+Emptying.swift", "content of removed directories that nobody has looked into stays until the next mount",
