@@ -97,9 +97,9 @@ extension EngineState {
       return known
     }
     guard let base = item.base else { return nil }
-    // A hidden name of a file that is here by another one of the store's, with all that is kept of it.
     if let written = joinWriting(item, base, step: &step) { return .some(written) }
     let other = otherWriting(than: item, base)
+    // A hidden name of a file that is here by another one of the store's, with all that is kept of it.
     if isBare, other == nil, let known = namespace.sharedNode(for: base), !namespace[known].isOrphan {
       return .some(known)
     }
