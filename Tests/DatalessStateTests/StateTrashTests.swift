@@ -2,6 +2,7 @@
 @testable import DatalessState
 import DatalessStores
 import Glibc
+import Synchronization
 import TestSupport
 import Testing
 
@@ -63,6 +64,25 @@ import Testing
     try after.unmount()
     try check("after it")
     try mounted(["a", "e"], contents: 4, "once more").unmount()
+  }
+
+  @Test func whatIsFoundIsCountedUntilSomebodyHasIt() throws {
+    let before = try mount()
+    fill(before)
+    #expect(before.remove("d", empties: false) == nil)
+    try before.state.journal.commit()
+    let after = try mount()
+    _ = try after.state.reconcile()
+    let counts = Mutex<[Int]>([])
+    let state = after.state
+    state.removeLeftovers { contents in
+      counts.withLock { $0.append(state.trashCount) }
+      for id in contents { state.content.remove(id) }
+    }
+    state.emptyTrash()
+    after.run()
+    #expect(counts.withLock { !$0.isEmpty && $0.allSatisfy { $0 > 0 } }, "\(counts.withLock(\.self))")
+    #expect(state.trashCount == 0 && after.contents == 4)
   }
 
   @Test(arguments: [false, true]) func afterACrash(empties: Bool) throws {

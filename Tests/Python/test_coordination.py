@@ -96,6 +96,8 @@ def test_the_last_answer_is_given_again():
             finally:
                 os._exit(0)
         os.waitpid(child, 0)
+        # The daemon tells it when it has read what the child has said.
+        assert select.select([intent], [], [], 30)[0] == [intent]
         asked = [lambda: intent.wait(30), lambda: intent.granted, intent.end]
         assert [code_of(ask) for ask in asked] == ["coordination_taken_away"] * 3
         refused = dataless.Intent(read=volume.path / "absent")

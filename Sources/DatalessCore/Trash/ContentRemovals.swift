@@ -18,6 +18,8 @@ final class ContentRemovals: Sendable {
     var isUnderWay = false
     /// Taken from the queue, and not removed yet.
     var taken = 0
+    /// Threads that have taken contents from where they were counted, and have not announced them.
+    var finders = 0
     /// All that are announced and not removed.
     var count = 0
     var bytes: Int64 = 0
@@ -33,8 +35,15 @@ final class ContentRemovals: Sendable {
   /// - Parameter gathers: Whether its lane has nothing else to do: then what comes within 2 ms goes together.
   init(gathers: Bool) { pause = gathers ? 2_000 : 0 }
 
-  /// What is still to be removed; what waits for a commit included.
-  var pending: (count: Int, bytes: Int64) { state.withLock { ($0.count, $0.bytes) } }
+  /// What is still to be removed; what waits for a commit included, and one for each who is about to announce some.
+  var pending: (count: Int, bytes: Int64) { state.withLock { ($0.count + $0.finders, $0.bytes) } }
+
+  /// Takes contents from where they are counted, and announces them: in between, none is counted nowhere.
+  func announcing<Result>(_ body: () throws -> Result) rethrows -> Result {
+    state.withLock { $0.finders += 1 }
+    defer { state.withLock { $0.finders -= 1 } }
+    return try body()
+  }
 
   /// Contents will be removed.
   func announce(_ entries: [Entry]) {

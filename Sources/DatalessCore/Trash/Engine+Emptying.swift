@@ -16,8 +16,11 @@ extension Engine {
 
   /// - Returns: Whether there is more.
   private func emptySome() -> Bool {
-    let step = state.withLock { $0.emptySome(timer.now) }
-    removeContents(step.contents)
+    let step = removals.announcing {
+      let step = state.withLock { $0.emptySome(timer.now) }
+      removeContents(step.contents)
+      return step
+    }
     // Files that are still open have a link less.
     if !step.known.isEmpty { forgetAttributes(of: step.known) }
     if step.hasUnpinned { giveBackLeftovers() }

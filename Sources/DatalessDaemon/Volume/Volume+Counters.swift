@@ -102,9 +102,10 @@ extension Volume {
 
   /// nil when nothing is left to be given back. Of trees that only the state directory knows directories are counted.
   private var trashCounts: TrashCounts? {
+    // Before what is being removed, as that is found by it: in between, nothing is counted nowhere.
+    let (left, searched) = (state?.trashCount ?? 0, state?.searchedItems)
     let trash = engine.trashStatus
-    let items = trash.items + (state?.trashCount ?? 0)
-    let searched = state?.searchedItems
+    let items = trash.items + left
     guard items > 0 || searched != nil else { return nil }
     return TrashCounts(items: Int64(items), bytes: trash.bytes, searchedItems: searched)
   }

@@ -188,6 +188,9 @@ public final class CatalogJournal: JournalSink {
   /// Removed trees that are not committed yet, and what `CatalogTrash.count` says of the others. Waits for nobody.
   var trashCount: Int { queuedTrees.load(ordering: .acquiring) + treesLeft.load(ordering: .acquiring) }
 
+  /// Whether removed trees are left that are committed.
+  var hasTrees: Bool { treesLeft.load(ordering: .acquiring) > 0 }
+
   /// Runs something on the lane, behind what waits there.
   func submit(_ body: @escaping @Sendable () -> Void) { lane.submit(body) }
 

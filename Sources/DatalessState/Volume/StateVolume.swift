@@ -89,8 +89,12 @@ public final class StateVolume: Sendable {
     journal.whenTrashed { [weak self] in self?.emptyTrash() }
   }
 
-  /// Directories of removed trees that the catalog still has, as far as they are known: 0 when nothing is left.
-  public var trashCount: Int { journal.trashCount }
+  /// Directories of removed trees that the catalog still has, as far as they are known: 0 when nothing is left, and
+  /// what was found in the last of them is counted where content is removed (`removeLeftovers`).
+  public var trashCount: Int {
+    let count = journal.trashCount
+    return count == 0 && emptiesTrash.load(ordering: .acquiring) ? 1 : count
+  }
 
   /// How many items were looked at for content that an earlier run has left (`reconcile`); nil when nothing is looked
   /// for any more.
@@ -119,7 +123,7 @@ public final class StateVolume: Sendable {
   private static let emptiedAtATime = 256
 
   private func emptySomeTrash() {
-    var isAll = true
+    var (isAll, hasFailed) = (true, false)
     if !isClosed.load(ordering: .acquiring) {
       do throws(FSError) {
         let (contents, left) = try journal.write("cannot empty the trash") { writer, connection in
@@ -129,10 +133,13 @@ public final class StateVolume: Sendable {
         isAll = left == 0
       } catch {
         // Tried again after the next commit.
+        hasFailed = true
       }
     }
     guard isAll else { return journal.submit { [weak self] in self?.emptySomeTrash() } }
     emptiesTrash.store(false, ordering: .releasing)
+    // Somebody may have committed a removal meanwhile, and left it to this run.
+    if !hasFailed, !isClosed.load(ordering: .acquiring), journal.hasTrees { emptyTrash() }
   }
 
   /// Has fetched content on the disk, so that a power loss does not take it. May take long; on a thread that nobody
