@@ -172,6 +172,11 @@ names: bootstrap ## 100 million names that come and go, and what is left of them
 	@DATALESS_NAMES=$(NAMES) $(SWIFT) test -c release -Xswiftc -enable-testing --scratch-path .build-names --disable-xctest \
 	  --filter ManyNamesTests
 
+STORIES ?= 1000-3000
+.PHONY: stories
+stories: bootstrap ## random stories of calls, changes of SOURCE, kills and mounts of a kept volume (STORIES=1000-3000: seeds)
+	@DATALESS_TEST_SEED=$(STORIES) $(SWIFT) test --disable-xctest --filter KeptHistoryTests
+
 STEPS ?= 1000000
 .PHONY: coordination-model
 coordination-model: bootstrap ## a million random steps of coordinated accesses beside a model (STEPS=1000000; DATALESS_TEST_SEED)

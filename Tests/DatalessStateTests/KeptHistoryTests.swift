@@ -143,7 +143,11 @@ import Testing
     }
   }
 
-  @Test(arguments: TestSeed.first(110)) func nothingThatWasWrittenIsLost(seed: UInt64) throws {
+  private static let found: [UInt64] = [
+    97_617, 97_808, 98_955, 99_104, 110_423, 110_649, 120_060, 200_560, 201_415, 202_421, 300_809,
+  ]
+
+  @Test(arguments: TestSeed.first(110, and: found)) func nothingThatWasWrittenIsLost(seed: UInt64) throws {
     var random = TestRandom(seed: seed)
     var written: Set<String> = []
     var story = ["seed \(seed)"]
@@ -181,7 +185,7 @@ import Testing
       let report = try states.next().check()
       #expect(report.damages == 0, "\(story): \(report.findings)")
       // What the kernel still knows of other versions the next run removes, as after a kill.
-      let leaves = isKilled || volume.engine.leavesContent
+      let leaves = isKilled || volume.leavesContent
       #expect(leaves || report.findings == [], "\(report.findings) \(story)")
     }
   }

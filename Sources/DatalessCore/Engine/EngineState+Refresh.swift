@@ -63,6 +63,7 @@ extension EngineState {
     guard findings.look == nil else { return look(text, listed, in: place, findings: &findings, use: use) }
     let known = namespace.find(text, in: place.directory, .store)
     let old = known.map { namespace.listed(of: namespace.record(of: $0).node).attributes }
+    let twin = known == nil ? nil : twin(listed)
     let merged = namespace.merge(text, listed, in: place.directory, keeps: findings.keeps, use: use)
     guard let name = merged.name else { return postpone(text, listed, in: place, findings: &findings, now: now) }
     let node = namespace.record(of: name).node
@@ -81,6 +82,9 @@ extension EngineState {
       if isNew { record(.kept, of: name, from: old, to: listed.attributes, findings: &findings, now: now) }
     case .nothing, .appeared, .hidden, .otherItem, .otherItemHidden, .vanished, .keptHere:
       return postpone(text, listed, in: place, findings: &findings, now: now)
+    }
+    if merged.change == .unchanged || merged.change == .metadata {
+      join(twin, to: node, use: use, findings: &findings)
     }
     if merged.change == .unchanged || merged.change == .metadata, let retained = contents.retained(of: node),
       namespace.hasOneStoreName(node)

@@ -197,9 +197,17 @@ extension EngineState {
   func unknownShared(
     _ files: [(name: [UInt8], item: ListedItem)], _ id: AttemptID
   ) -> [(ChangedItem, ListedItem)] {
-    guard let directory = attempts[id].flatMap({ namespace.binding(of: $0.node) }) else { return [] }
+    guard let node = attempts[id]?.node, let directory = namespace.binding(of: node) else { return [] }
     let unknown = files.filter { file in
-      namespace.sharedNode(for: file.item).map { namespace.restored.isBare($0) } ?? true
+      // By a name that is hidden a file is known, and seen by nobody.
+      if namespace[node].isIndexed,
+        let name = file.name.withUnsafeBufferPointer({ namespace.find($0, in: node, .store) }),
+        namespace.record(of: name).standing == .removed,
+        namespace.listed(of: namespace.record(of: name).node).relation(to: file.item) != .other
+      {
+        return false
+      }
+      return namespace.sharedNode(for: file.item).map { namespace.restored.isBare($0) } ?? true
     }
     return unknown.map { name, item in
       let binding = StoreBinding(key: directory.childKey(name), version: item.version)
@@ -230,7 +238,8 @@ extension EngineState {
     // Full tables are found by the listing, too.
     if let node = namespace.node(for: listed) {
       meet(item, node, isBare: false, isShared: true, step: &step)
-      if !item.hasPlace { namespace.restored.notePlaceless(node) }
+      // A conflict is told before the file has its name, as of one that the store has nowhere.
+      if !item.hasPlace || namespace.conflicts.kind(of: node) != nil { namespace.restored.notePlaceless(node) }
     }
     return step
   }

@@ -206,12 +206,14 @@ extension EngineState {
   }
 
   /// Whether what was changed here would be seen by nobody: a name that was made here stands before the one that the
-  /// store has given it. It keeps its own name then, as what the store has no more.
+  /// store has given it, or that is in a directory that was removed here. It keeps its own name then, as what the store
+  /// has no more.
   private func wouldHide(
     _ former: RefreshFindings.Former, _ item: RefreshFindings.Deferred, savedBelow: SavedBelow
   ) -> Bool {
     guard namespace.record(of: former.name).isPresent, namespace.presentNames(of: former.node).count == 1,
-      item.name.withUnsafeBufferPointer({ namespace.isMadeHere($0, in: item.place.directory) })
+      item.place.isRemoved
+        || item.name.withUnsafeBufferPointer({ namespace.isMadeHere($0, in: item.place.directory) })
     else { return false }
     return namespace.isDirty(former.node, itemUse(savedBelow))
   }

@@ -38,6 +38,13 @@ public struct StoreVersion: Sendable, Hashable {
     guard token.isNone, other.token.isNone else { return token == other.token }
     return size == other.size && modificationTime == other.modificationTime && changeTime == other.changeTime
   }
+
+  /// Whether both versions of one item have the same bytes, as far as that can be told: a rename, and a further name,
+  /// move the time of change alone.
+  public func hasBytes(of other: StoreVersion) -> Bool {
+    token.isNone && other.token.isNone
+      ? size == other.size && modificationTime == other.modificationTime : token == other.token
+  }
 }
 
 /// What an item of the volume is in its backing store: how the store finds it, and which version of it is meant. A

@@ -67,7 +67,14 @@ struct Namespace: ~Copyable {
 
   /// The node for a listed item: the one that another name of the same file has, unless that is the `older` one, or a
   /// new one; nil when the tables are full.
-  mutating func node(for item: ListedItem, older: NodeIndex? = nil) -> NodeIndex? { graph.node(for: item, older) }
+  mutating func node(for item: ListedItem, older: NodeIndex? = nil) -> NodeIndex? {
+    guard let node = graph.node(for: item, older) else { return nil }
+    // A further name has come since, say: by the former version the store opens it no more.
+    let known = listed(of: node)
+    let isNewer = known.attributes.changeTime < item.attributes.changeTime
+    if isNewer, !self[node].isDirty, known.version.hasBytes(of: item.version) { adopt(item, for: node) }
+    return node
+  }
 
   /// The node of a file with several names, if one of them is known.
   func sharedNode(for item: ListedItem) -> NodeIndex? { graph.nodes.sharedNode(for: item) }

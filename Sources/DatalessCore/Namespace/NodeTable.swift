@@ -135,9 +135,9 @@ struct NodeTable: ~Copyable {
 
   /// The node of a file with several names, if one of them is known.
   ///
-  /// Only the same version is the same file for certain: SOURCE gives the inode number of a removed file to the next
-  /// one. If it is the same file and was changed meanwhile, its two names are two nodes, of which the older is stale.
-  /// What was written to here is one under all its names, whatever the store has by now.
+  /// Without a time of birth only the same version is the same file for certain: SOURCE gives the inode number of a
+  /// removed file to the next one. If it is the same file and has other bytes, its two names are two nodes, of which
+  /// the older is stale. What was written to here is one under all its names, whatever the store has by now.
   func sharedNode(for item: ListedItem) -> NodeIndex? {
     // Another kind is another version: a node's counts and its state go by its kind.
     let identity = StoreIdentity(item.attributes)
@@ -145,7 +145,8 @@ struct NodeTable: ~Copyable {
     guard !hardLinks.isEmpty, item.attributes.kind != .directory, let known = hardLinks[identity] else { return nil }
     if listed(of: known).version.isSame(as: item.version) { return known }
     let isCertain = identity.birth != 0 && records[known].kind == item.attributes.kind
-    return isCertain && records[known].isDirty ? known : nil
+    guard isCertain else { return nil }
+    return records[known].isDirty || listed(of: known).version.hasBytes(of: item.version) ? known : nil
   }
 
   /// Takes over the store's metadata of the same bytes. What was changed on the volume stays as it is there. Of a

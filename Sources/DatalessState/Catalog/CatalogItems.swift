@@ -18,6 +18,9 @@ struct CatalogItems: Sendable {
   private var reclaimed: Set<Int64> = []
   /// Content that the transaction under way has left without an item: to be removed when it is committed.
   private var leftContent: [ContentID] = []
+  /// Content that other content has taken the row of, and that the node which has it removes; as it was committed, and
+  /// as it is now.
+  private var superseded: (committed: Set<ContentID>, now: Set<ContentID>) = ([], [])
 
   init(nextID: Int64, orphans: Set<Int64>) {
     self.nextID = nextID
@@ -35,6 +38,7 @@ struct CatalogItems: Sendable {
 
   mutating func commit() {
     known.commit()
+    superseded.committed = superseded.now
     orphans.subtract(reclaimed)
     reclaimed = []
   }
@@ -42,7 +46,18 @@ struct CatalogItems: Sendable {
   /// A row has other fetched content from now on. If no other node had it in this run, nobody else removes the former
   /// one: an earlier run has fetched it, by the name that the store had then.
   mutating func leave(_ content: ContentID, of item: Int64, to node: NodeID) {
-    if known.wasAlways(item, node) { leftContent.append(content) }
+    if known.wasAlways(item, node) { leftContent.append(content) } else { superseded.now.insert(content) }
+  }
+
+  /// Whoever has content removes it.
+  mutating func noteDropped(_ content: ContentID) {
+    if !superseded.now.isEmpty { superseded.now.remove(content) }
+  }
+
+  /// Content that no row has, and that nobody has removed.
+  mutating func takeSuperseded() -> Set<ContentID> {
+    defer { superseded.now = [] }
+    return superseded.now
   }
 
   mutating func takeLeftContent() -> [ContentID] {
@@ -53,6 +68,7 @@ struct CatalogItems: Sendable {
   mutating func rollBack() {
     known.rollBack()
     leftContent = []
+    superseded.now = superseded.committed
     reclaimed = []
     lastDirectory = nil
   }
@@ -188,7 +204,8 @@ struct CatalogItems: Sendable {
     guard var row = try search.item(item), try !isOwn(row, ofOtherThan: item, connection) else { return nil }
     // The store has renamed it. Where it was before may be a tree that was removed here, which it would go with; and
     // what is done to it now is done to the name that it has now.
-    if let binding = item.binding, row.id != ItemRow.root, row.kind == .directory || row.hasOneName || isLeft(row),
+    if let binding = item.binding, row.id != ItemRow.root,
+      try row.kind == .directory || search.hasOneName(row) || isLeft(row),
       try search.key(of: row) != binding.key || search.isInOthers(row, than: item, isInUse: { node(of: $0) != nil }),
       let place = try place(of: item, connection), place != row.place
     {

@@ -31,8 +31,14 @@ struct CatalogSearch {
       // With other bytes under another name it is one that came, beside one that went.
       guard row.record.isDirty || row.record.version?.hasBytes(of: binding.version) ?? false else { return false }
       if isShared && binding.version.birth != 0 { return true }
-      return try !row.hasOneName || !(row.record.isDirty || isHidden(row))
+      return try !hasOneName(row) || !(row.record.isDirty || isHidden(row))
     }
+  }
+
+  /// Whether the store had an item under one name alone, as far as that is known: others may have been told after it
+  /// was listed last.
+  func hasOneName(_ row: ItemRow) throws -> Bool {
+    try row.hasOneName && !(row.record.isDirty && connection.storeNames(of: row.id).count > 1)
   }
 
   /// Whether a row lies in other directories than an item, although by the same names: the store has put another one in
@@ -183,13 +189,6 @@ extension StoreVersion {
   /// Whether both are versions of one item.
   func isSameItem(as other: StoreVersion) -> Bool {
     kind == other.kind && device == other.device && inode == other.inode && birth == other.birth
-  }
-
-  /// Whether both versions of one item have the same bytes, as far as that can be told: a rename moves the time of
-  /// change alone.
-  fileprivate func hasBytes(of other: StoreVersion) -> Bool {
-    token.isNone && other.token.isNone
-      ? size == other.size && modificationTime == other.modificationTime : token == other.token
   }
 }
 

@@ -96,8 +96,12 @@ struct CatalogTrash: Sendable {
     _ name: NameRow, _ connection: CatalogConnection, isInUse: (Int64) -> Bool, contents: inout [ContentID]
   ) throws {
     try connection.deleteName(name.name, in: name.directory, name.layer)
-    guard name.layer == .made, let row = try connection.item(name.item), try !connection.hasMadeName(row.id) else {
-      return
+    guard let row = try connection.item(name.item), try !connection.hasMadeName(row.id) else { return }
+    if name.layer == .hidden {
+      // What was removed here, and has lost its place in the store: nothing leads to it now.
+      guard row.place == nil, row.kind != nil, row.kind != .directory, !row.record.isDirty,
+        try connection.names(of: row.id).isEmpty
+      else { return }
     }
     // Until it is gone itself nothing else leads to it.
     if row.place == nil {
@@ -147,6 +151,14 @@ extension ItemRow {
 
   /// How many names the store had for it; nil if that is not known.
   private var linkCount: UInt32? { (record.listed ?? record.attributes)?.linkCount }
+
+  /// It has no content any more.
+  mutating func dropContent(_ connection: CatalogConnection) throws {
+    content = nil
+    if record.isDirty { record.forgetWriting() }
+    record.isDirty = false
+    try save(connection)
+  }
 
   /// Whether the store may have a name of it that is not among those that were removed here. Its metadata are told with
   /// each removal.
@@ -246,19 +258,29 @@ extension CatalogConnection {
       guard id != ItemRow.root, var row = try item(id), row.kind != .directory, row.kind != nil else { continue }
       if try isUnreachable(row) {
         if let content = row.content { contents.append(content) }
-        row.content = nil
-        if row.record.isDirty { row.record.forgetWriting() }
-        row.record.isDirty = false
-        try row.save(self)
+        try row.dropContent(self)
         continue
       }
-      // It has a name after all: somebody has changed the table.
-      guard row.place == nil, try names(of: id).isEmpty else { continue }
+      // Else it has a name after all: somebody has changed the table.
+      guard try hasNoWay(to: row) else { continue }
       if let content = row.content { contents.append(content) }
+      // Its name in the store stays removed until that has it no more.
+      guard try !hasName(id) else {
+        try row.dropContent(self)
+        continue
+      }
       try run("DELETE FROM attribute WHERE item = ?", .integer(id))
       try run("DELETE FROM item WHERE id = ?", .integer(id))
     }
     return contents
+  }
+
+  /// Whether nothing leads to a row of the table of orphans, but names that are hidden.
+  func hasNoWay(to row: ItemRow) throws -> Bool {
+    guard row.place == nil, try !hasMadeName(row.id) else { return false }
+    // What was written to is found by names that the store may have besides.
+    if try !row.record.isDirty || names(of: row.id).isEmpty { return true }
+    return try !row.awaitsName && storeNames(of: row.id).isEmpty
   }
 
   /// Whether a file of the store has content, and nobody sees it: its name there is hidden, and it has none here. What

@@ -84,7 +84,8 @@ struct CatalogWriter: Sendable {
     for top in try connection.removedTrees().tops { trash.add(top) }
     let contents = try trash.empty(connection, limit: limit) { _ in false }
     items.noteOrphans(trash.takeOrphaned())
-    return try contents + connection.removeOrphans()
+    let superseded = try items.takeSuperseded().filter { try connection.item(with: $0) == nil }
+    return try contents + connection.removeOrphans() + superseded
   }
 
   /// Content that is to be on the disk before the transaction is committed.
@@ -232,6 +233,7 @@ struct CatalogWriter: Sendable {
   private mutating func dropContent(
     _ content: ContentID, of item: ChangedItem, _ connection: CatalogConnection
   ) throws {
+    items.noteDropped(content)
     // By the content: another version of the item may have its place by now.
     guard var row = try connection.item(with: content) else { return }
     if row.record.isDirty {

@@ -29,6 +29,7 @@ extension CatalogMending {
       report.namedFiles += 1
     }
     try mendHidden()
+    try mendUnlinked()
   }
 
   /// What an item is to which nothing leads, and that goes.
@@ -68,6 +69,20 @@ extension CatalogMending {
         row.record.isDirty = false
         try row.save(connection)
       }
+    }
+  }
+
+  /// Files that were unlinked while they were open, and that SOURCE has no more, as far as is known: the names that are
+  /// hidden stay so.
+  private mutating func mendUnlinked() throws {
+    var unlinked: [ItemRow] = []
+    try connection.forEach(
+      "SELECT \(ItemRow.columns) FROM item WHERE content IS NOT NULL AND parent IS NULL"
+        + " AND id IN (SELECT item FROM orphan) AND NOT EXISTS(SELECT 1 FROM name WHERE name.item = item.id AND name.layer = 0)"
+    ) { row in unlinked.append(try ItemRow(row)) }
+    for var row in unlinked where try connection.hasNoWay(to: row) {
+      report.add(.unlinked, "item \(row.id)", message: "it was unlinked", repair: "removed")
+      try row.dropContent(connection)
     }
   }
 

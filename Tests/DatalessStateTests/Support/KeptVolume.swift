@@ -41,6 +41,9 @@ final class KeptVolume {
     try engine.restoreRoot()
   }
 
+  /// Whether its end has left content that the next run looks for.
+  private(set) var leavesContent = false
+
   /// As `unmount` does it.
   func unmount() throws(FSError) {
     engine.end(FSError(.timedOut, "the volume is being unmounted"))
@@ -49,7 +52,8 @@ final class KeptVolume {
     // As `unmount --wait`: what was removed is gone through.
     try state.journal.commit()
     run()
-    try state.close(leavesContent: engine.leavesContent)
+    leavesContent = engine.leavesContent
+    try state.close(leavesContent: leavesContent)
     run()
   }
 

@@ -1,0 +1,99 @@
+import DatalessCore
+@testable import DatalessState
+import Glibc
+import TestSupport
+import Testing
+
+/// A file of SOURCE with several names is one file on the volume, by whichever name it was met first.
+@Suite struct KeptOneFileTests {
+  private let source = Scratch("source")
+  private let states = StateCopies()
+
+  init() {
+    for directory in ["d", "e", "e/f"] { mkdir(source.full(directory), 0o755) }
+    source.write("e/a", bytes("theirs"), mode: 0o644)
+    source.write("e/f/other", bytes("other"), mode: 0o644)
+  }
+
+  private func end(_ volume: KeptVolume) throws {
+    try volume.unmount()
+    let report = try states.next().check()
+    #expect(report.findings.isEmpty, "\(report.findings)")
+  }
+
+  /// Its directory is renamed when it gets the other name, which is met before the directory is listed again.
+  @Test(arguments: SourceMoment.allCases) func aNameThatCameFirst(moment: SourceMoment) throws {
+    var volume = try KeptVolume(states.next(), source: source)
+    _ = volume.tree()
+    #expect(volume.read("e/a") == "theirs")
+    volume = try moment.pass(
+      volume, states, source: source,
+      looks: { volume, isAll in
+        _ = volume.names("d")
+        if isAll { _ = volume.names("e") }
+      }
+    ) {
+      link(source.full("e/a"), source.full("d/b"))
+      rename(source.full("e"), source.full("s"))
+    }
+    _ = volume.names("d")
+    _ = volume.names("s")
+    for (round, text) in ["written 1", "written 2"].enumerated() {
+      #expect(volume.write(text, to: ["s/a", "d/b"][round]) == nil)
+      #expect(volume.read("s/a") == text && volume.read("d/b") == text, "round \(round)")
+      #expect(volume.attributes("s/a")?.inode == volume.attributes("d/b")?.inode)
+    }
+    for round in 0..<2 {
+      try end(volume)
+      volume = try KeptVolume(states.next(), source: source)
+      _ = volume.tree()
+      #expect(volume.read("s/a") == "written 2" && volume.read("d/b") == "written 2", "round \(round)")
+      #expect(volume.conflicts == [:])
+    }
+  }
+
+  /// SOURCE has written to what was written to here, and has it by a name alone that is met before the others.
+  @Test func inConflictByANameThatCameFirst() throws {
+    source.write("d/kept", bytes("theirs"), mode: 0o644)
+    link(source.full("e/a"), source.full("d/b"))
+    var volume = try KeptVolume(states.next(), source: source)
+    _ = volume.tree()
+    #expect(volume.write("WRITTEN", to: "d/b") == nil && volume.write("mine", to: "d/kept") == nil)
+    #expect(volume.remove("e") == nil)
+    try end(volume)
+    source.write("e/a", bytes("theirs 2"), mode: 0o644)
+    link(source.full("e/a"), source.full("s36"))
+    for path in ["d/b", "d/kept", "d"] { remove(source.full(path)) }
+    source.write("d", bytes("a file"), mode: 0o644)
+    for round in 0..<3 {
+      volume = try KeptVolume(states.next(), source: source)
+      _ = volume.tree()
+      volume.refresh()
+      #expect(volume.read("s36") == "WRITTEN", "round \(round)")
+      try volume.unmount()
+      #expect(try states.next().check().damages == 0)
+      if round == 0 { for path in ["e/f/other", "e/f", "e/a", "e"] { remove(source.full(path)) } }
+    }
+  }
+
+  /// SOURCE moves what was written to into a directory that was removed here: nobody would see it there.
+  @Test(arguments: ["e", "e/a"], SourceMoment.allCases)
+  func movedIntoWhatWasRemoved(moved: String, moment: SourceMoment) throws {
+    source.write("d/out", bytes("out"), mode: 0o644)
+    var volume = try KeptVolume(states.next(), source: source)
+    _ = volume.tree()
+    // What was moved out of it has the store look into it still.
+    #expect(volume.write("WRITTEN", to: "e/a") == nil && volume.rename("d/out", to: "out") == nil)
+    #expect(volume.remove("d") == nil)
+    volume = try moment.pass(volume, states, source: source) {
+      rename(source.full(moved), source.full("d/s"))
+    }
+    for round in 0..<3 {
+      let paths = Set(volume.paths())
+      #expect(paths.isSuperset(of: ["e", "e/a", "out"]) && !paths.contains("d"), "round \(round): \(paths)")
+      #expect(volume.read("e/a") == "WRITTEN" && volume.conflicts["e/a"] == "gone_in_source", "round \(round)")
+      try end(volume)
+      volume = try KeptVolume(states.next(), source: source)
+    }
+  }
+}
