@@ -76,6 +76,27 @@ import Testing
     }
   }
 
+  /// It is met beside a name of it that was removed here, and SOURCE has written to it.
+  @Test func besideANameThatWasRemoved() throws {
+    link(source.full("e/a"), source.full("d/b"))
+    var volume = try KeptVolume(states.next(), source: source)
+    _ = volume.tree()
+    #expect(volume.write("WRITTEN, and longer", to: "d/b") == nil)
+    #expect(volume.rename("e/a", to: "e/f/moved") == nil && volume.unlink("d/b") == nil)
+    try end(volume)
+    source.write("e/a", bytes("theirs 2"), mode: 0o644)
+    link(source.full("e/a"), source.full("d/s41"))
+    for round in 0..<3 {
+      volume = try KeptVolume(states.next(), source: source)
+      for directory in ["d", "e", "e/f"] {
+        _ = volume.names(directory)
+        #expect(volume.read("d/s41") == "WRITTEN, and longer", "round \(round), \(directory)")
+      }
+      #expect(volume.read("e/f/moved") == "WRITTEN, and longer" && !volume.conflicts.isEmpty, "round \(round)")
+      try end(volume)
+    }
+  }
+
   /// SOURCE moves what was written to into a directory that was removed here: nobody would see it there.
   @Test(arguments: ["e", "e/a"], SourceMoment.allCases)
   func movedIntoWhatWasRemoved(moved: String, moment: SourceMoment) throws {

@@ -232,6 +232,8 @@ extension EngineState {
     var known = item.node.flatMap { namespace.index(of: $0) }
     if case .node(let node) = standing { known = node }
     if let known, !namespace[known].isOrphan || standing != .unknown {
+      // By a name that is hidden alone it was bare.
+      if namespace.restored.takeBare(known) { restore(item, on: known, &step) }
       namespace.share(known, with: listed)
       return step
     }

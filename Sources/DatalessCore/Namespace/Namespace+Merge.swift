@@ -251,7 +251,9 @@ extension Namespace {
   private func localChange(of name: NameIndex) -> NameMerge.LocalChange {
     let record = record(of: name)
     guard record.standing == .removed else { return .none }
-    return self[record.node].isOrphan ? .removed : .moved
+    // A written file that has names still of which none was met yet, was not removed.
+    let isAwaited = self[record.node].isDirty && restored.isAwaited(record.node)
+    return self[record.node].isOrphan && !isAwaited ? .removed : .moved
   }
 
   /// Whether a name that was made on the volume has a text in a directory.
