@@ -97,6 +97,27 @@ import Testing
     }
   }
 
+  /// It is in conflict, and SOURCE has lost a name of it that was removed here, before the other one is met.
+  @Test(arguments: [("d/b", "e/a"), ("e/a", "d/b")]) func withoutANameThatWasRemoved(removed: String, left: String)
+    throws
+  {
+    link(source.full("e/a"), source.full("d/b"))
+    var volume = try KeptVolume(states.next(), source: source)
+    _ = volume.tree()
+    #expect(volume.write("WRITTEN", to: left) == nil)
+    source.write("e/a", bytes("theirs 2"), mode: 0o644)
+    volume.refresh()
+    #expect(volume.unlink(removed) == nil && volume.conflicts[left] == "changed")
+    try end(volume)
+    unlink(source.full(removed))
+    for round in 0..<3 {
+      volume = try KeptVolume(states.next(), source: source)
+      for path in [removed, left] { _ = volume.names(String(path.prefix(1))) }
+      #expect(volume.read(left) == "WRITTEN" && volume.conflicts[left] == "changed", "round \(round)")
+      try end(volume)
+    }
+  }
+
   /// SOURCE moves what was written to into a directory that was removed here: nobody would see it there.
   @Test(arguments: ["e", "e/a"], SourceMoment.allCases)
   func movedIntoWhatWasRemoved(moved: String, moment: SourceMoment) throws {

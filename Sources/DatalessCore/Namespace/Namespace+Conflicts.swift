@@ -42,7 +42,9 @@ extension Namespace {
   mutating func noteVanished(_ name: NameIndex, _ conflict: ConflictKind?, wasRemoved: Bool) {
     let node = record(of: name).node
     guard let made = madeBeside(name) else {
-      if wasRemoved { endConflict(of: node) }
+      // What was written to it has other names, by which it is in conflict still.
+      let isWritten = restored.isAwaited(node) && conflicts.kind(of: node) == .changedOnBothSides
+      if wasRemoved, !isWritten { endConflict(of: node) }
       return
     }
     if conflicts.kind(of: made) == .madeOnBothSides {
