@@ -118,6 +118,30 @@ import Testing
     }
   }
 
+  /// SOURCE loses the directory of its other name: the one that was removed here does not come back.
+  @Test(arguments: [false, true], SourceMoment.allCases)
+  func aNameThatWasRemovedStaysSo(isWritten: Bool, moment: SourceMoment) throws {
+    link(source.full("e/a"), source.full("d/b"))
+    var volume = try KeptVolume(states.next(), source: source)
+    _ = volume.tree()
+    if isWritten { #expect(volume.write("WRITTEN", to: "e/a") == nil) }
+    #expect(volume.read("e/a").count > 5 && volume.unlink("d/b") == nil)
+    volume = try moment.pass(volume, states, source: source) {
+      for path in ["e/f/other", "e/f", "e/a", "e"] { remove(source.full(path)) }
+    }
+    for round in 0..<2 {
+      #expect(volume.paths() == (isWritten ? ["d", "e", "e/a"] : ["d"]), "round \(round): \(volume.paths())")
+      if isWritten { #expect(volume.read("e/a") == "WRITTEN", "round \(round)") }
+      try end(volume)
+      volume = try KeptVolume(states.next(), source: source)
+    }
+    unlink(source.full("d/b"))
+    source.write("d/b", bytes("another"), mode: 0o644)
+    volume.refresh()
+    #expect(volume.read("d/b") == "another" && (!isWritten || volume.read("e/a") == "WRITTEN"))
+    try end(volume)
+  }
+
   /// SOURCE moves what was written to into a directory that was removed here: nobody would see it there.
   @Test(arguments: ["e", "e/a"], SourceMoment.allCases)
   func movedIntoWhatWasRemoved(moved: String, moment: SourceMoment) throws {
