@@ -32,7 +32,7 @@ enum ScriptName {
   private static let shell = Interpreter(
     flags: "abefhiklmnprtuvxBCEHPT", valued: "oO", words: ["--login", "--posix", "--norc", "--noprofile", "--verbose"],
     dashEndsOptions: true)
-  private static let python = Interpreter(flags: "bBdEhiIOPqsSuvx", valued: "WX", hasModules: true)
+  private static let python = Interpreter(flags: "bBdEhiIOPqsSuvx", valued: "WX", valuedInWord: "WX", hasModules: true)
   private static let node = Interpreter(
     flags: "", valued: "rC",
     words: [
@@ -49,7 +49,7 @@ enum ScriptName {
     ],
     endingWords: ["--eval", "--print", "--run", "--interactive", "--v8-options", "--version", "--help"])
   private static let perl = Interpreter(flags: "acnpsStTuUwWX", valued: "I", valuedInWord: "ImM")
-  private static let ruby = Interpreter(flags: "acnpsSvwW", valued: "rI", valuedInWord: "I")
+  private static let ruby = Interpreter(flags: "acnpsSvwW", valued: "rI", valuedInWord: "rIW")
 
   private static func interpreter(_ name: String) -> Interpreter? {
     switch name {
@@ -143,9 +143,10 @@ enum ScriptName {
 
   /// How many arguments a word of single letters takes, its value included; nil for what is not known.
   private static func letters(_ letters: Substring, _ interpreter: Interpreter) -> Int? {
-    for (position, letter) in letters.enumerated() where !interpreter.flags.contains(letter) {
+    for (position, letter) in letters.enumerated() {
       let isLast = position == letters.count - 1
       if !isLast, interpreter.valuedInWord.contains(letter) { return 1 }
+      if interpreter.flags.contains(letter) { continue }
       return isLast && interpreter.valued.contains(letter) ? 2 : nil
     }
     return 1
