@@ -142,6 +142,56 @@ import Testing
     try end(volume)
   }
 
+  /// SOURCE gives another name to what was written to and removed here: there is nothing of that in it.
+  @Test func afterItWasRemoved() throws {
+    let volume = try KeptVolume(states.next(), source: source)
+    _ = volume.tree()
+    #expect(volume.write("WRITTEN, and longer", to: "e/a") == nil && volume.unlink("e/a") == nil)
+    link(source.full("e/a"), source.full("d/b"))
+    volume.refresh()
+    let (text, size) = (volume.read("d/b"), volume.attributes("d/b")?.size)
+    #expect(text == "theirs" && size == 6, "\(text), \(size ?? -1)")
+    try end(volume)
+  }
+
+  /// The name that it had is met after one that came later, and is removed here; SOURCE loses the later one.
+  @Test func byALaterNameAlone() throws {
+    var volume = try KeptVolume(states.next(), source: source)
+    _ = volume.tree()
+    #expect(volume.write("WRITTEN", to: "e/a") == nil)
+    try end(volume)
+    link(source.full("e/a"), source.full("d/b"))
+    volume = try KeptVolume(states.next(), source: source)
+    for directory in ["d", "e"] { _ = volume.names(directory) }
+    #expect(volume.remove("e") == nil && volume.write("written 2", to: "d/b") == nil)
+    try end(volume)
+    rename(source.full("d/b"), source.full("e/y"))
+    for round in 0..<3 {
+      volume = try KeptVolume(states.next(), source: source)
+      #expect(volume.paths() == ["d", "d/b"] && volume.read("d/b") == "written 2", "round \(round)")
+      try end(volume)
+    }
+  }
+
+  /// SOURCE loses all names of it, which are in a directory that was moved here.
+  @Test func allNamesInADirectoryThatWasMoved() throws {
+    link(source.full("e/f/other"), source.full("e/f/x"))
+    var volume = try KeptVolume(states.next(), source: source)
+    _ = volume.tree()
+    #expect(volume.write("WRITTEN", to: "e/f/x") == nil && volume.rename("e/f", to: "moved") == nil)
+    try end(volume)
+    for path in ["e/f/other", "e/f/x"] { unlink(source.full(path)) }
+    for round in 0..<3 {
+      volume = try KeptVolume(states.next(), source: source)
+      let names = volume.names("moved")
+      #expect(
+        !names.isEmpty && names.allSatisfy { volume.read("moved/\($0)") == "WRITTEN" }, "round \(round): \(names)")
+      _ = volume.tree()
+      #expect(volume.names("moved") == names, "round \(round)")
+      try end(volume)
+    }
+  }
+
   /// SOURCE moves what was written to into a directory that was removed here: nobody would see it there.
   @Test(arguments: ["e", "e/a"], SourceMoment.allCases)
   func movedIntoWhatWasRemoved(moved: String, moment: SourceMoment) throws {

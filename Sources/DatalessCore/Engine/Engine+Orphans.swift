@@ -95,6 +95,7 @@ extension EngineState {
     else { return nil }
     // What was removed here lives on as long as the kernel knows it.
     guard !record.isUnlinked || record.lookups == 0, let dropped = evictContent(of: node) else { return nil }
+    if record.isDirty { forgetWriting(node) }
     let reference = contents.giveUp(dropped).flatMap { removable($0, of: node) }
     guard !record.isUnlinked else { return reference }
     ledger.countEviction()
@@ -104,5 +105,15 @@ extension EngineState {
           path: namespace.path(of: node), kind: .file, bytes: dropped.bytes, errno: nil, by: "source", time: now)))
     // Written to: the last transfer removes it.
     return reference
+  }
+
+  /// What was written to a removed file is gone: where the store has it by another name, that shows what the store has.
+  private mutating func forgetWriting(_ node: NodeIndex) {
+    guard namespace.isBound(node), !namespace.isMade(node) else { return }
+    let listed = namespace.listed(of: node).attributes
+    var attributes = namespace.attributes(of: node)
+    (attributes.size, attributes.blocks, attributes.linkCount) = (listed.size, listed.blocks, listed.linkCount)
+    (attributes.modificationTime, attributes.changeTime) = (listed.modificationTime, listed.changeTime)
+    namespace.setAttributes(attributes, of: node, isTold: false)
   }
 }

@@ -68,7 +68,21 @@ extension EngineState {
     guard let known = storeNode(of: entry.item, isBare: false, &step) else { return true }
     guard let node = known else { return false }
     namespace.restored.noteName(of: node)
-    return entry.name.withUnsafeBufferPointer { namespace.link($0, to: node, in: directory) } != nil
+    guard let name = entry.name.withUnsafeBufferPointer({ namespace.link($0, to: node, in: directory) }) else {
+      return false
+    }
+    tellStoreName(name, of: node)
+    return true
+  }
+
+  /// A written file was met before by a name that SOURCE has given it since: the one that it had is one of several now.
+  private mutating func tellStoreName(_ name: NameIndex, of node: NodeIndex) {
+    guard namespace[node].isDirty, let key = namespace.storeKey(of: name),
+      !namespace.restored.storeNames(of: node, isFound: false).contains(key)
+    else { return }
+    journal.endRestoring()
+    namespace.tellStoreName(name)
+    journal.beginRestoring()
   }
 
   /// A name of the store that was removed, or whose item was moved.

@@ -152,8 +152,9 @@ extension Namespace {
   mutating func unlistedDirectory(
     onTheWayTo key: [UInt8], listing current: NodeIndex, isComplete: Bool, entersRemoved: Bool = true
   ) -> NodeIndex? {
-    var directory = NodeIndex.root
-    for part in key.split(separator: UInt8(ascii: "/")).dropLast() {
+    var (directory, rest) = knownDirectory(onTheWayTo: key)
+    rest = rest.dropLast()
+    for part in rest {
       let isListed = self[directory].state == .resident
       guard isListed || directory == current else { return directory }
       // Rarely asked, and mostly of names that are findable.
@@ -167,6 +168,22 @@ extension Namespace {
       directory = record.node
     }
     return self[directory].state == .resident || directory == current ? nil : directory
+  }
+
+  /// Where the way to a key of the store begins: the root, or a directory on it that was moved here, and whose place
+  /// was not looked at, with what is left of the key.
+  private func knownDirectory(onTheWayTo key: [UInt8]) -> (NodeIndex, ArraySlice<ArraySlice<UInt8>>) {
+    let slash = UInt8(ascii: "/")
+    var found: (node: NodeIndex, length: Int) = (.root, 0)
+    if restored.hasKeys {
+      for node in restored.nodesWithKeys where self[node].kind == .directory && !self[node].isOrphan {
+        guard let own = restored.key(of: node), own.count > found.length, key.starts(with: own + [slash]) else {
+          continue
+        }
+        found = (node, own.count)
+      }
+    }
+    return (found.node, key.dropFirst(found.length).split(separator: slash)[...])
   }
 
   /// The store has a name of a written file no more: if it has no other that is known, one that was not looked for yet
