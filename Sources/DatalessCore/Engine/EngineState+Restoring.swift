@@ -177,7 +177,7 @@ extension EngineState {
     // The store may have lost it while this name was not known.
     if namespace.restored.takeOlder(node) {
       namespace.noteOlder(node)
-    } else if item.version != nil, namespace[node].kind == .file {
+    } else if item.version != nil, namespace[node].kind == .file || namespace[node].isListed {
       namespace.noteUnbound(node)
     }
     costs.add(ChangeCosts.name(entry.name.count), to: node, of: namespace[node].uid)

@@ -67,7 +67,7 @@ extension Namespace {
       guard let twin = twin(of: node, listed) else { break }
       // What was moved here stays where it is, also in a directory that nobody has looked into yet.
       let moved = record(of: name).standing == .removed ? localNames(of: node) : []
-      if restored.item(of: twin) == nil { restored.follow(node, to: twin, isLeft: true) }
+      if restored.item(of: twin) == nil { follow(node, to: twin, isLeft: true) }
       relink(name, to: twin)
       for local in moved { relink(local, to: twin) }
     case .version:
@@ -78,7 +78,7 @@ extension Namespace {
       let isFetched = self[node].isLocal && self[node].state == .resident
       let moved = localNames(of: node).filter { _ in record(of: name).standing == .removed || !isFetched }
       // Before anything is told of the newer one: what is kept of a bare one is of another version.
-      restored.follow(node, to: newer, isLeft: !isFetched)
+      follow(node, to: newer, isLeft: !isFetched)
       // The store's name first: by the others alone the newer one would be told as what the store has not.
       // What was fetched is the volume's own with its other names: that is told before anything of the other.
       relink(name, to: newer, unbinding: isFetched ? node : nil)
@@ -221,6 +221,11 @@ extension Namespace {
     setStanding(.gone, of: name)
     noteUnbound(node)
     return decided.change
+  }
+
+  /// As `RestoredItems.follow`. The journal is told before anything of the newer one.
+  private mutating func follow(_ node: NodeIndex, to newer: NodeIndex, isLeft: Bool) {
+    if let item = restored.follow(node, to: newer, isLeft: isLeft) { append(.followed(id(of: newer), item)) }
   }
 
   // MARK: - What is known

@@ -85,11 +85,13 @@ struct RestoredItems {
   /// The store has another version of an item, which is another node.
   ///
   /// - Parameter isLeft: Whether nothing of the older one is here: names of it that are met yet are the newer one's.
-  mutating func follow(_ node: NodeIndex, to newer: NodeIndex, isLeft: Bool) {
+  /// - Returns: What is the newer one from now on; nil if the older one keeps it.
+  mutating func follow(_ node: NodeIndex, to newer: NodeIndex, isLeft: Bool) -> SavedItemID? {
     // Of the older one there is nothing but its name still.
     let isBare = self.isBare(node)
-    guard isBare || (isLeft && isAwaited(node)), let item = items.removeValue(forKey: node) else { return }
+    guard isBare || (isLeft && isAwaited(node)), let item = items.removeValue(forKey: node) else { return nil }
     note(item, as: newer, isBare: isBare, names: left.removeValue(forKey: node))
+    return item
   }
 
   // MARK: - Keys

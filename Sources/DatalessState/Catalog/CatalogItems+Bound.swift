@@ -17,6 +17,12 @@ extension CatalogItems {
     try row.save(connection)
   }
 
+  /// A row that was found by a node is another one's from now on, which has none yet.
+  mutating func follow(_ item: Int64, to node: NodeID, _ connection: CatalogConnection) throws {
+    guard self.item(of: node) == nil, try connection.item(item) != nil else { return }
+    remember(item, as: node)
+  }
+
   private mutating func findBound(
     _ item: ChangedItem, _ formerKey: [UInt8], in connection: CatalogConnection
   ) throws -> ItemRow? {

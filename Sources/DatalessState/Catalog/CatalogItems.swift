@@ -30,6 +30,8 @@ struct CatalogItems: Sendable {
   /// A restored item is a node from now on.
   mutating func adopt(_ item: Int64, as node: NodeID) { known.adopt(item, as: node) }
 
+  mutating func remember(_ item: Int64, as node: NodeID) { known.remember(item, as: node) }
+
   func item(of node: NodeID) -> Int64? { known[node] }
   func node(of item: Int64) -> NodeID? { known.node(of: item) }
 

@@ -159,6 +159,7 @@ struct CatalogWriter: Sendable {
       }
     case .vanished(let item):
       if let row = try items.findTree(item, connection) { try trashAbsent([row.id], connection) }
+    case .followed(let node, let item): try items.follow(item.rawValue, to: node, connection)
     case .forgotten(let item):
       // What is in a tree that is still gone through goes with that.
       if let row = try items.find(item, connection), try !trash.contains(row.id) && !connection.hasMadeName(row.id) {

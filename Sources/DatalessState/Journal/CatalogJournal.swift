@@ -231,7 +231,7 @@ extension StateChange {
     case .content(let item, _): item.binding == nil ? 0 : 256
     case .attributes(let item, _, _): item.binding == nil ? 0 : 160
     case .bound, .trashed, .vanished, .dirty: 32
-    case .listed, .contentDropped, .unnamed, .unhidden, .forgotten: 0
+    case .listed, .contentDropped, .unnamed, .unhidden, .forgotten, .followed: 0
     }
   }
 
