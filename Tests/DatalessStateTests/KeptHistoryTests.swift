@@ -145,7 +145,7 @@ import Testing
 
   private static let found: [UInt64] = [
     97_617, 97_808, 98_955, 99_104, 110_423, 110_649, 120_060, 200_560, 201_415, 202_421, 300_809, 500_656, 503_930,
-    505_458, 506_300,
+    505_458, 506_300, 511_379, 520_762,
   ]
 
   @Test(arguments: TestSeed.first(110, and: found)) func nothingThatWasWrittenIsLost(seed: UInt64) throws {

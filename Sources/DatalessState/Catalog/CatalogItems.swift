@@ -193,8 +193,9 @@ struct CatalogItems: Sendable {
   /// The row of an item, which knows its place by now; nil if there is none.
   mutating func find(_ item: ChangedItem, _ connection: CatalogConnection) throws -> ItemRow? {
     if let id = known[item.node], var row = try connection.item(id) {
-      // The store has it no more, and it is the volume's own.
-      if item.binding == nil, row.place != nil {
+      // The store has it no more, and it is the volume's own; unless the row is another node's by now, which has that
+      // place by another name of the store's.
+      if item.binding == nil, row.place != nil, known.node(of: id) == item.node {
         row.place = nil
         try row.save(connection)
         lastDirectory = nil
