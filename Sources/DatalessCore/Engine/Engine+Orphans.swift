@@ -12,6 +12,8 @@ extension Engine {
         let isDirectory = state.namespace[index].kind == .directory
         // It was removed here, and the store has it still: what was moved out of it is fetched by the names in it.
         if isDirectory, state.namespace.isBound(index) || state.trash.contains(node) { return nil }
+        // An earlier run has moved it: the name that it has here is put back when somebody looks into its directory.
+        if isDirectory, state.namespace.restored.awaitsMadeName(index) { return nil }
         // For `dropNames`, which keeps a name's place between two holds of the lock.
         if isDirectory {
           state.reclamation.pin()

@@ -58,6 +58,8 @@ extension Engine {
     }
     state.withLock { state in
       state.restorations.end([directory.node])
+      state.nameUnmet(in: directory.node)
+      state.tellConflicts(timer.now)
       state.namespace.setAwaitsSaved(false, of: directory.node)
     }
   }

@@ -278,6 +278,22 @@ extension EngineState {
   /// Written files that have no name until the directory is looked into in which the store has them.
   var namelessWithKeys: Set<NodeIndex> { Set(namespace.restored.nodesWithKeys.filter { namespace[$0].isOrphan }) }
 
+  /// Written files without a name that were to be met in a directory whose listing is through, and has not brought
+  /// them: something else that was written has their names there. They get others, in conflict.
+  mutating func nameUnmet(in directory: NodeIndex) {
+    guard namespace.restored.hasKeys, let key = namespace.binding(of: directory)?.key else { return }
+    for node in namelessWithKeys where namespace[node].kind == .file && namespace[node].isDirty {
+      guard let own = namespace.restored.key(of: node), let name = StoreKey.name(of: own, in: key) else { continue }
+      journal.beginOperation()
+      defer { journal.endOperation() }
+      namespace.restored.setKey(nil, of: node)
+      guard !namespace.isBound(node) else { continue }
+      _ = giveKeptName(name, to: node, in: directory)
+      namespace.tellUnbound(node)
+      namespace.noteConflict(.changedHereGoneThere, of: node, theirs: nil)
+    }
+  }
+
   /// The store has a directory no more, nor what lay in it and was moved from there before the mount: that is decided
   /// about with all that has lost its place, when the listing is through.
   mutating func loseKeys(below name: [UInt8], in directory: NodeIndex) {

@@ -174,16 +174,12 @@ extension Namespace {
   /// was not looked at, with what is left of the key.
   private func knownDirectory(onTheWayTo key: [UInt8]) -> (NodeIndex, ArraySlice<ArraySlice<UInt8>>) {
     let slash = UInt8(ascii: "/")
-    var found: (node: NodeIndex, length: Int) = (.root, 0)
-    if restored.hasKeys {
-      for node in restored.nodesWithKeys where self[node].kind == .directory && !self[node].isOrphan {
-        guard let own = restored.key(of: node), own.count > found.length, key.starts(with: own + [slash]) else {
-          continue
-        }
-        found = (node, own.count)
-      }
+    guard restored.hasKeys else { return (.root, key.split(separator: slash)[...]) }
+    for above in StoreKey.directories(above: key) {
+      let node = restored.items(at: above).first { self[$0].kind == .directory && !self[$0].isOrphan }
+      if let node { return (node, key.dropFirst(above.count).split(separator: slash)[...]) }
     }
-    return (found.node, key.dropFirst(found.length).split(separator: slash)[...])
+    return (.root, key.split(separator: slash)[...])
   }
 
   /// The store has a name of a written file no more: if it has no other that is known, one that was not looked for yet

@@ -14,15 +14,15 @@ struct RestoredItems {
   private var items: [NodeIndex: SavedItemID] = [:]
   /// How many names of an item were not met yet.
   private var left: [NodeIndex: Int] = [:]
-  private var keys: [NodeIndex: [UInt8]] = [:]
+  private var keys = RestoredKeys()
   /// Which of them may not be where their key says.
   private var doubted: Set<NodeIndex> = []
   /// Keys by which the store had what was written to, if those were several: not all of them may have been met.
   private var storeNames: [NodeIndex: [[UInt8]]] = [:]
   /// Those of them of which one was removed or moved here: by which one it may be found, nobody knows.
   private var hidden: Set<NodeIndex> = []
-  /// Places of the store that it has no more, with a slash behind them.
-  private var lost: [[UInt8]] = []
+  /// Directories of the store that it has no more.
+  private var lost: Set<[UInt8]> = []
   /// Known by a name that is hidden, and by nothing else: what is kept of them is not here yet.
   private var bare: Set<NodeIndex> = []
 
@@ -65,6 +65,9 @@ struct RestoredItems {
   /// Whether an item has, or may have, another name that was not met yet.
   func isAwaited(_ node: NodeIndex) -> Bool { !items.isEmpty && items[node] != nil && left[node] != 0 }
 
+  /// Whether an item has, or may have, a name here that was not met yet: it was met by one that is hidden alone.
+  func awaitsMadeName(_ node: NodeIndex) -> Bool { isBare(node) && isAwaited(node) }
+
   /// How many names of an item were not met yet; nil if nobody knows.
   func namesLeft(of node: NodeIndex) -> Int? { left[node] }
 
@@ -101,24 +104,16 @@ struct RestoredItems {
   /// - Parameter isElsewhere: Whether a node has another name; else it comes with what is kept of that directory.
   /// - Returns: What was met already.
   mutating func loseKeys(below key: [UInt8], where isElsewhere: (NodeIndex) -> Bool) -> [NodeIndex] {
-    takeKeys(below: losePlace(key), where: isElsewhere)
+    losePlace(key)
+    return keys.takeBelow(key, where: isElsewhere)
   }
 
-  /// The store has no directory with a key. - Returns: The beginning of keys that lead nowhere now.
-  @discardableResult
-  mutating func losePlace(_ key: [UInt8]) -> [UInt8] {
-    let place = key + [UInt8(ascii: "/")]
-    lost.append(place)
-    return place
-  }
+  /// The store has no directory with a key: the keys below it lead nowhere now.
+  mutating func losePlace(_ key: [UInt8]) { lost.insert(key) }
 
   /// Whether the store has, as far as is known, no directory any more in which a key would be.
-  func isLost(_ key: [UInt8]) -> Bool { !lost.isEmpty && lost.contains { key.starts(with: $0) } }
-
-  private mutating func takeKeys(below place: [UInt8], where isElsewhere: (NodeIndex) -> Bool) -> [NodeIndex] {
-    let nodes = keys.filter { $0.value.starts(with: place) }.map(\.key).filter(isElsewhere)
-    for node in nodes { keys[node] = nil }
-    return nodes
+  func isLost(_ key: [UInt8]) -> Bool {
+    !lost.isEmpty && StoreKey.directories(above: key).contains { lost.contains($0) }
   }
 
   /// An item is met by a name that was made on the volume: the store has it there, as far as is known.
@@ -142,9 +137,10 @@ struct RestoredItems {
 
   var hasStoreNames: Bool { !storeNames.isEmpty }
   var hasKeys: Bool { !keys.isEmpty }
-  var nodesWithKeys: [NodeIndex] { Array(keys.keys) }
-  func key(of node: NodeIndex) -> [UInt8]? { keys.isEmpty ? nil : keys[node] }
-  mutating func setKey(_ key: [UInt8]?, of node: NodeIndex) { if key != nil || !keys.isEmpty { keys[node] = key } }
+  var nodesWithKeys: [NodeIndex] { keys.all }
+  func key(of node: NodeIndex) -> [UInt8]? { keys[node] }
+  func items(at key: [UInt8]) -> [NodeIndex] { keys.items(at: key) }
+  mutating func setKey(_ key: [UInt8]?, of node: NodeIndex) { keys[node] = key }
 
   /// An item may not be where the store had it: its place is to be looked at, if that was not done yet.
   mutating func doubt(_ node: NodeIndex) { if key(of: node) != nil { doubted.insert(node) } }
@@ -187,16 +183,9 @@ struct RestoredItems {
     _ moves: [(from: [UInt8], to: [UInt8])], where isElsewhere: (NodeIndex) -> Bool
   ) -> [NodeIndex] {
     guard hasKeys else { return [] }
-    let slash = [UInt8(ascii: "/")]
-    var moved: [NodeIndex: [UInt8]] = [:]
-    for (node, key) in keys {
-      // The nearest one: what is above that has been moved away from.
-      let above = moves.filter { key.starts(with: $0.from + slash) }.max { $0.from.count < $1.from.count }
-      if let move = above { moved[node] = move.to + key.dropFirst(move.from.count) }
-    }
-    for node in moved.keys { keys[node] = nil }
-    let replaced = moves.flatMap { takeKeys(below: $0.to + slash, where: isElsewhere) }
-    keys.merge(moved) { _, key in key }
+    let moved = keys.takeMoved(Dictionary(moves.map { ($0.from, $0.to) }) { _, last in last })
+    let replaced = moves.flatMap { keys.takeBelow($0.to, where: isElsewhere) }
+    for (node, key) in moved { keys[node] = key }
     return replaced
   }
 

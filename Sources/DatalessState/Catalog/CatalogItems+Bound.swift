@@ -33,10 +33,11 @@ extension CatalogItems {
     return try find(ChangedItem(item.node, inode: item.inode, binding: former), connection)
   }
 
-  /// Whether a row is of another node, which is the volume's own by now, and was of the same item of the store.
+  /// Whether a row is of another node, which is the volume's own by now, and was of the same item of the store: that
+  /// has no place there, or one in a directory that has none.
   func isOwn(_ row: ItemRow, ofOtherThan item: ChangedItem, _ connection: CatalogConnection) throws -> Bool {
-    guard row.place == nil, item.binding != nil, let node = node(of: row.id), node != item.node else { return false }
-    return try connection.hasMadeName(row.id)
+    guard item.binding != nil, let node = node(of: row.id), node != item.node else { return false }
+    return try connection.hasMadeName(row.id) && CatalogSearch(connection).key(of: row) == nil
   }
 
   /// Whether a row is of a file of which an earlier run has fetched the content, by another name, and nothing else is

@@ -228,32 +228,48 @@ struct CatalogItems: Sendable {
     return row
   }
 
-  /// Where the store has an item, with the directories on the way; nil for the root.
+  /// Where the store has an item, with the directories on the way; nil for the root, and where something else is known
+  /// to be that was changed. A name that an earlier run has met is not known to be there still.
   mutating func place(of item: ChangedItem, _ connection: CatalogConnection) throws -> ItemRow.Place? {
     guard let key = item.binding?.key else { return nil }
     var names = try SavedName.components(of: key)
     guard let last = names.popLast() else { return nil }
     let directory = Array(key.dropLast(names.isEmpty ? last.count : last.count + 1))
-    if let lastDirectory, lastDirectory.key == directory {
-      return ItemRow.Place(parent: lastDirectory.item, name: last)
-    }
     var parent = ItemRow.root
-    for (level, name) in names.enumerated() {
-      let above = names.count - 1 - level
-      let way = above < item.directories.count ? item.directories[above] : nil
-      parent = try self.directory(way, at: ItemRow.Place(parent: parent, name: name), connection)
+    if let lastDirectory, lastDirectory.key == directory {
+      parent = lastDirectory.item
+    } else {
+      for (level, name) in names.enumerated() {
+        let above = names.count - 1 - level
+        let way = above < item.directories.count ? item.directories[above] : nil
+        let place = ItemRow.Place(parent: parent, name: name)
+        guard let next = try self.directory(way, at: place, connection) else { return nil }
+        parent = next
+      }
+      lastDirectory = (directory, parent)
     }
-    lastDirectory = (directory, parent)
-    return ItemRow.Place(parent: parent, name: last)
+    let place = ItemRow.Place(parent: parent, name: last)
+    let isSeen = item.directories.count >= names.count
+    return try isSeen || !isWritten(place, byOtherThan: item, connection) ? place : nil
+  }
+
+  /// Whether a place is another item's, to which something was written.
+  private func isWritten(
+    _ place: ItemRow.Place, byOtherThan item: ChangedItem, _ connection: CatalogConnection
+  ) throws -> Bool {
+    guard let row = try connection.item(at: place), row.record.isDirty, row.id != known[item.node] else { return false }
+    guard let version = item.binding?.version, let other = row.record.version else { return true }
+    return !version.isSameItem(as: other)
   }
 
   /// The row of a directory on the way; made if there is none. It says what the directory is in the store: so it is
-  /// found when SOURCE has renamed that.
+  /// found when SOURCE has renamed that. nil where a file is that was changed, and nobody has seen a directory.
   private mutating func directory(
     _ directory: ChangedItem.Directory?, at place: ItemRow.Place, _ connection: CatalogConnection
-  ) throws -> Int64 {
+  ) throws -> Int64? {
     var former = try connection.item(at: place)
     if let row = former {
+      if directory == nil, row.kind ?? .directory != .directory, !row.isBareFile { return nil }
       let isOther = directory.map { row.record.version?.isSameItem(as: $0.version) == false } ?? false
       // Another one that is a node tells itself where it is by now; what is below this one would go with it.
       if isOther || row.kind ?? .directory != .directory {
@@ -310,6 +326,7 @@ struct CatalogItems: Sendable {
     }
     for name in try connection.names(in: id, limit: .max) where name.layer == .hidden {
       try connection.deleteName(name.name, in: id, name.layer)
+      try noteUnhidden(name.item, connection)
     }
     // What is left in a directory that the store has no more says that it was moved out of that.
     try connection.run("DELETE FROM name WHERE item = ? AND layer = 1", .integer(id))

@@ -99,9 +99,9 @@ struct CatalogTrash: Sendable {
     guard let row = try connection.item(name.item), try !connection.hasMadeName(row.id) else { return }
     if name.layer == .hidden {
       // What was removed here, and has lost its place in the store: nothing leads to it now.
-      guard row.place == nil, row.kind != nil, row.kind != .directory, !row.record.isDirty,
-        try connection.names(of: row.id).isEmpty
-      else { return }
+      guard row.place == nil, try connection.names(of: row.id).isEmpty else { return }
+      guard !row.isDirectoryOfStore else { return try endUnhidden(row, connection) }
+      guard row.kind != .directory, !row.record.isDirty else { return }
     }
     // Until it is gone itself nothing else leads to it.
     if row.place == nil {
@@ -109,6 +109,15 @@ struct CatalogTrash: Sendable {
       orphaned.insert(row.id)
     }
     try forget(row, connection, isInUse: isInUse, contents: &contents)
+  }
+
+  /// A directory that the store has no more, and that was moved out of this one here: that name was the last thing that
+  /// said so. It may have been gone through already.
+  private mutating func endUnhidden(_ row: ItemRow, _ connection: CatalogConnection) throws {
+    guard !members.contains(row.id), !CatalogSearch(connection).mayHaveChanges(below: row) else { return }
+    try connection.run("INSERT OR IGNORE INTO orphan(item) VALUES(?)", .integer(row.id))
+    orphaned.insert(row.id)
+    add(row.id)
   }
 
   /// An item that no name leads to.

@@ -240,6 +240,10 @@ struct CatalogWriter: Sendable {
     if row.record.isDirty {
       try forgetStoreNames(of: row.id, connection)
       row.record.forgetWriting()
+      // It was removed here, and the store has it no more.
+      if try row.place == nil && row.isOfStore && connection.names(of: row.id).isEmpty {
+        return try items.delete(row.id, connection)
+      }
     }
     row.content = nil
     row.record.isDirty = false
