@@ -87,12 +87,16 @@ extension Engine {
   private static let isFull = FSError(.noSpace, "the namespace holds as many names as it can")
 
   /// Puts back what is saved of files that the store lists under several names, before they are listed: another name of
-  /// theirs may be in a directory that nobody has looked into yet. Metadata lane. - Throws: As `restore`.
+  /// theirs may be in a directory that nobody has looked into yet. And of files that were met by a hidden name, and
+  /// have no other one in the store than the one that is listed. Metadata lane. - Throws: As `restore`.
   func restoreShared(_ batch: ListingBatch, _ range: Range<Int>, for attempt: AttemptID) throws(FSError) {
     guard let saved = configuration.savedState else { return }
     var some: [(name: [UInt8], item: ListedItem)] = []
+    let hasBare = state.withLock { $0.namespace.restored.hasBare }
     _ = batch.visit(range) { name, item in
-      if item.attributes.mayHaveSeveralNames { some.append((Array(name), item)) }
+      if item.attributes.mayHaveSeveralNames || (hasBare && item.attributes.kind != .directory) {
+        some.append((Array(name), item))
+      }
       return true
     }
     guard !some.isEmpty else { return }

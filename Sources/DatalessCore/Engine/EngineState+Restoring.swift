@@ -221,7 +221,8 @@ extension EngineState {
       {
         return false
       }
-      return namespace.sharedNode(for: file.item).map { namespace.restored.isBare($0) } ?? true
+      return namespace.sharedNode(for: file.item).map { namespace.restored.isBare($0) }
+        ?? file.item.attributes.mayHaveSeveralNames
     }
     return unknown.map { name, item in
       let binding = StoreBinding(key: directory.childKey(name), version: item.version)

@@ -71,7 +71,8 @@ struct RestoredItems {
   /// How many names of an item were not met yet; nil if nobody knows.
   func namesLeft(of node: NodeIndex) -> Int? { left[node] }
 
-  func isBare(_ node: NodeIndex) -> Bool { !bare.isEmpty && bare.contains(node) }
+  var hasBare: Bool { !bare.isEmpty }
+  func isBare(_ node: NodeIndex) -> Bool { hasBare && bare.contains(node) }
 
   /// What is kept of an item is to be put back now. - Returns: Whether it was not before.
   mutating func takeBare(_ node: NodeIndex) -> Bool { bare.remove(node) != nil }

@@ -15,6 +15,8 @@ extension CatalogItems {
     }
     row.take(item)
     try row.save(connection)
+    // Or all that it has are hidden.
+    noteHidden(row.id)
   }
 
   /// A row that was found by a node is another one's from now on, which has none yet.
