@@ -95,7 +95,7 @@ final class StackLane: EventSink {
       return true
     }
     guard canStart else {
-      deliver([StackRequests.Done(subject: .wait(wait), answer: .failure(.noHelper))])
+      tell(StackRequests.Done(subject: .wait(wait), answer: .failure(.noHelper)))
       return then()
     }
     update { $0.want(wait) }
@@ -109,7 +109,10 @@ final class StackLane: EventSink {
       let refusal = state.withLock { state -> CaptureAnswer? in
         guard !state.isEnding, state.isStarted else { return .failure(.noHelper) }
         let question = state.nextQuestion
-        if let done = state.requests.ask(question, processID: processID, threadID: threadID) { return done.answer }
+        if let done = state.requests.ask(question, processID: processID, threadID: threadID) {
+          state.requests.delivered(1)
+          return done.answer
+        }
         state.nextQuestion += 1
         state.answers[question] = { continuation.resume(returning: $0) }
         return nil
@@ -118,7 +121,7 @@ final class StackLane: EventSink {
     }
   }
 
-  /// Ends the thread and its processes: waits for what is being named, but not longer.
+  /// Ends the thread and its processes: waits for what is being named, and until it is in the log, but not longer.
   func end(within time: Nanoseconds) {
     let deadline = MonotonicTime.current + time
     let done = state.withLock { $0.requests.dropWaiting() }
@@ -156,25 +159,30 @@ final class StackLane: EventSink {
     write(wake.own.descriptor, &byte, 1)
   }
 
+  /// Tells what the requests have said is over: the end waits until that was told.
   private func deliver(_ done: [StackRequests.Done]) {
-    for done in done {
-      switch done.subject {
-      case .question(let number):
-        let answer = state.withLock { $0.answers.removeValue(forKey: number) }
-        answer?(done.answer)
-      case .wait(let wait):
-        var told = stack(of: wait, done.answer)
-        told.times = done.times
-        log.recordStack(told)
-        let followers = state.withLock { state in
-          let place = state.followers.partition {
-            $0.wait.cause == wait.cause && $0.wait.caller.threadID == wait.caller.threadID
-          }
-          defer { state.followers.removeSubrange(place...) }
-          return Array(state.followers[place...])
+    guard !done.isEmpty else { return }
+    for done in done { tell(done) }
+    state.update { $0.requests.delivered(done.count) }
+  }
+
+  private func tell(_ done: StackRequests.Done) {
+    switch done.subject {
+    case .question(let number):
+      let answer = state.withLock { $0.answers.removeValue(forKey: number) }
+      answer?(done.answer)
+    case .wait(let wait):
+      var told = stack(of: wait, done.answer)
+      told.times = done.times
+      log.recordStack(told)
+      let followers = state.withLock { state in
+        let place = state.followers.partition {
+          $0.wait.cause == wait.cause && $0.wait.caller.threadID == wait.caller.threadID
         }
-        for follower in followers { follower.then() }
+        defer { state.followers.removeSubrange(place...) }
+        return Array(state.followers[place...])
       }
+      for follower in followers { follower.then() }
     }
   }
 
@@ -254,9 +262,7 @@ final class StackLane: EventSink {
   }
 
   private func lose() {
-    let done = state.withLock { $0.requests.lose() }
-    deliver(done)
-    state.broadcast()
+    deliver(state.withLock { $0.requests.lose() })
   }
 
   private func wait(_ milliseconds: Int32?, _ capture: inout CaptureConnection) {
@@ -281,6 +287,5 @@ final class StackLane: EventSink {
       return lose()
     }
     deliver(done)
-    if !done.isEmpty { state.broadcast() }
   }
 }

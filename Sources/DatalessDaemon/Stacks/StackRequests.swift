@@ -72,9 +72,21 @@ struct StackRequests {
   /// Whose first delayed call on an item has been seen.
   private var called: Set<CallKey> = []
 
+  /// What is over, and was told to nobody yet.
+  private var undelivered = 0
+
   init(policy: StackPolicy) { self.policy = policy }
 
-  var isIdle: Bool { requests.isEmpty }
+  /// Whether nothing is under way, and all that is over was told.
+  var isIdle: Bool { requests.isEmpty && undelivered == 0 }
+
+  /// What was over was told to whoever wants to know: each `Done` that a verb has returned counts until then.
+  mutating func delivered(_ count: Int) { undelivered -= count }
+
+  private mutating func over(_ subject: Subject, _ answer: CaptureAnswer) -> Done {
+    undelivered += 1
+    return Done(subject: subject, answer: answer)
+  }
 
   mutating func setPolicy(_ policy: StackPolicy) { self.policy = policy }
 
@@ -102,9 +114,9 @@ struct StackRequests {
 
   private mutating func add(_ wait: Wait, _ phase: Phase) -> Done? {
     guard wait.caller.threadID > 0, wait.caller.pid > 0 else {
-      return Done(subject: .wait(wait), answer: .failure(.unknownThread))
+      return over(.wait(wait), .failure(.unknownThread))
     }
-    guard requests.count < Self.countMax else { return Done(subject: .wait(wait), answer: .failure(.dropped)) }
+    guard requests.count < Self.countMax else { return over(.wait(wait), .failure(.dropped)) }
     let number = add(.wait(wait), wait.caller.pid, threadID: wait.caller.threadID, phase: phase)
     byWait[WaitKey(cause: wait.cause, threadID: wait.caller.threadID)] = number
     return nil
@@ -142,7 +154,7 @@ struct StackRequests {
       return nil
     case .queued:
       requests[number] = nil
-      return Done(subject: request.subject, answer: .failure(.threadRan))
+      return over(request.subject, .failure(.threadRan))
     case .sent, .reading:
       requests[number]?.isAnswered = true
       return nil
@@ -154,10 +166,10 @@ struct StackRequests {
 
   mutating func ask(_ question: UInt64, processID: Int32, threadID: Int32) -> Done? {
     guard processID > 0, threadID > 0 else {
-      return Done(subject: .question(question), answer: .failure(.unknownThread))
+      return over(.question(question), .failure(.unknownThread))
     }
     guard requests.count < Self.countMax else {
-      return Done(subject: .question(question), answer: .failure(.dropped))
+      return over(.question(question), .failure(.dropped))
     }
     _ = add(.question(question), processID, threadID: threadID, phase: .queued)
     return nil
@@ -294,6 +306,6 @@ struct StackRequests {
       let key = WaitKey(cause: wait.cause, threadID: wait.caller.threadID)
       if byWait[key] == number { byWait[key] = nil }
     }
-    return Done(subject: request.subject, answer: answer)
+    return over(request.subject, answer)
   }
 }

@@ -52,6 +52,9 @@ extension StackRequests {
     #expect(requests.end(.attempt(1, .read), threadID: 7) == nil)
     let done = requests.receive(Self.answer(number), at: Self.at(1))
     #expect(done == [StackRequests.Done(subject: .wait(Self.wait(1, 7)), answer: Self.stack)])
+    // The volume that ends waits until it is in the log.
+    #expect(!requests.isIdle)
+    requests.delivered(1)
     #expect(requests.isIdle)
   }
 
@@ -70,12 +73,16 @@ extension StackRequests {
     var requests = StackRequests(policy: .all)
     _ = requests.begin(Self.wait(1, 7), at: Self.at(0))
     #expect(requests.end(.attempt(1, .read), threadID: 7)?.answer == .failure(.threadRan))
-    #expect(requests.next(at: Self.at(0)) == nil && requests.isIdle)
+    #expect(requests.next(at: Self.at(0)) == nil && !requests.isIdle)
+    requests.delivered(1)
+    #expect(requests.isIdle)
   }
 
   /// Whose stacks would be taken.
   private static func threads(_ requests: inout StackRequests) -> [Int32] {
-    requests.dropWaiting().compactMap { done in
+    let dropped = requests.dropWaiting()
+    requests.delivered(dropped.count)
+    return dropped.compactMap { done in
       if case .wait(let wait) = done.subject { wait.caller.threadID } else { nil }
     }
   }
@@ -135,6 +142,7 @@ extension StackRequests {
     #expect(requests.begin(Self.wait(1, 7), at: Self.at(0)) == nil && requests.isIdle)
     requests.setPolicy(.all)
     #expect(requests.begin(Self.wait(1, 0), at: Self.at(0))?.answer == .failure(.unknownThread))
+    requests.delivered(1)
     #expect(requests.isIdle)
   }
 
@@ -195,6 +203,7 @@ extension StackRequests {
     var reader: UInt64?
     var naming: [UInt64] = []
     func tell(_ done: [StackRequests.Done]) {
+      requests.delivered(done.count)
       for case .wait(let wait) in done.map(\.subject) {
         if case .attempt(let attempt, _) = wait.cause { told.append(attempt) }
       }
