@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <linux/audit.h>
+#include <linux/capability.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <sched.h>
@@ -105,7 +106,8 @@ static inline long clinux_read_files_as(uint32_t user, uint32_t group) {
   return (uint32_t)syscall(SYS_setfsuid, (uint32_t)-1) == user ? 0 : -(long)EPERM;
 }
 
-// All ids, saved ones included, and no further groups; no process of that user may look at this one. 0, or -errno.
+// All ids, saved ones included, no further groups and no capability, root's neither; no process of that user may look
+// at this one. 0, or -errno.
 static inline long clinux_become_user(uint32_t user, uint32_t group) {
   if (syscall(SYS_geteuid) == 0) {
     // In a user namespace of an ordinary user, or without CAP_SETGID, nobody can: all that become root there are that
@@ -114,6 +116,9 @@ static inline long clinux_become_user(uint32_t user, uint32_t group) {
     if (syscall(SYS_setresgid, group, group, group) != 0) return -(long)errno;
     if (syscall(SYS_setresuid, user, user, user) != 0) return -(long)errno;
   }
+  struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3, .pid = 0};
+  const struct __user_cap_data_struct none[_LINUX_CAPABILITY_U32S_3] = {{0}};
+  if (syscall(SYS_capset, &header, none) != 0) return -(long)errno;
   if (prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) != 0) return -(long)errno;
   return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 ? -(long)errno : 0;
 }

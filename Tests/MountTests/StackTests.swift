@@ -221,6 +221,8 @@ extension RealMounts {
         }
         let status = try await volume.scratch.shell("cat /proc/\(symbols)/status")
         #expect(status.contains("NoNewPrivs:\t1") && status.contains("Seccomp:\t2"))
+        // Also where the caller is root.
+        #expect(status.contains("CapEff:\t0000000000000000\n") && status.contains("CapPrm:\t0000000000000000\n"))
         try await volume.done("gate", "release", volume.mountpoint, "g")
         await child.wait()
       }
