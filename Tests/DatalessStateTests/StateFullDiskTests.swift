@@ -157,6 +157,30 @@ struct StateFullDiskTests {
     }
   }
 
+  /// Somebody has made the file larger, with a hole, so that room for it would take the disk; or has its header say so.
+  @Test(arguments: [false, true]) func aFileThatSaysItIsLargeTakesNoRoom(saysHeader: Bool) {
+    Self.onDisk("256m") { scratch in
+      let fixture = StateFixture(scratch)
+      for round in UInt64(1)...2 {
+        let volume = try fixture.open()
+        try fixture.keep(.made(own(node: round, round), attributes(inode: round), target: []), in: volume)
+        try volume.close()
+        var status = stat()
+        #expect(stat(scratch.full("catalog.sqlite"), &status) == 0)
+        #expect(Int64(status.st_blocks) * 512 < 16 << 20, "round \(round): \(status.st_blocks) blocks")
+        guard round == 1 else { break }
+        let catalog = open(scratch.full("catalog.sqlite"), O_RDWR)
+        defer { close(catalog) }
+        #expect(ftruncate(catalog, 200 << 20) == 0)
+        var page: [UInt8] = [0, 0]
+        #expect(pread(catalog, &page, 2, 16) == 2)
+        let pages = UInt32(200 << 20) / (UInt32(page[0]) << 8 | UInt32(page[1]))
+        let count = (0..<4).map { UInt8(truncatingIfNeeded: pages >> (24 - 8 * $0)) }
+        if saysHeader { #expect(pwrite(catalog, count, 4, 28) == 4) }
+      }
+    }
+  }
+
   /// The end has removed its log, and others have used up the disk since: the database has room for another one.
   @Test(arguments: [false, true]) func whatEndedCleanlyOpensOnAFullDisk(isHeaderWrong: Bool) {
     Self.onDisk("64m") { scratch in

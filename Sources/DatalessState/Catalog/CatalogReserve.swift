@@ -100,11 +100,16 @@ final class CatalogReserve {
 
   private func renewDatabase(_ connection: CatalogConnection) -> CatalogAllowance {
     guard !isRefused, let used = try? connection.usedBytes, let status = look(database) else { return .unknown }
-    var size = Self.rounded(max(status.size, used.end))
+    var size = Self.rounded(max(min(status.size, used.end + Self.databaseMost), used.end))
     let left = size - used.end + used.free
     let wanted = min(Self.databaseMost - left, status.free / Self.share) / Self.least * Self.least
     if left < Self.databaseMost / 2, wanted >= Self.least { size += wanted }
-    // Also for what has come since the last checkpoint, and for holes that another program has left.
+    // Also for what has come since the last checkpoint, and for holes that another program has left. Nobody leaves
+    // many: a file, or a header, that says that it is larger by far was made to have the disk filled.
+    guard size - status.allocated <= max(2 * Self.databaseMost, status.free / Self.share) else {
+      connection.database.keepSize(0)
+      return .unknown
+    }
     if size > status.size || status.allocated < size {
       let result = clinux_fallocate(status.file, 0, 0, size)
       isRefused = result == -Int(EOPNOTSUPP) || result == -Int(ENOSYS)
