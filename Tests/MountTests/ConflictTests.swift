@@ -97,6 +97,21 @@ extension RealMounts {
       }
     }
 
+    /// The kernel grants what it knows, and is told.
+    @Test(arguments: ["--scratch", "--state"]) func theirRightsHoldAtOnce(kind: String) async throws {
+      try await withScratch { scratch in
+        try await scratch.shell("echo theirs > a; mkdir d; chmod 755 d; chmod 644 a")
+        let volume = try await scratch.mount(kind == "--state" ? State.state(scratch) : [kind])
+        let rights = "stat -c %a \"$MOUNT/a\" \"$MOUNT/d\""
+        #expect(try await scratch.shell("cd \"$MOUNT\"; chmod 666 a; chmod 777 d; ls d; \(rights)") == "666\n777\n")
+        try await scratch.shell("chmod 600 a; chmod 700 d")
+        try await volume.done("refresh", volume.mountpoint)
+        #expect(try await scratch.shell(rights) == "666\n777\n")
+        try await volume.done("conflicts", "--take-theirs", volume.mountpoint)
+        #expect(try await scratch.shell(rights) == "600\n700\n")
+      }
+    }
+
     /// Another directory's listing tells that SOURCE has it no more: the kernel has listed its own by then.
     @Test func aNameThatWentIsInNoListing() async throws {
       try await withScratch { scratch in

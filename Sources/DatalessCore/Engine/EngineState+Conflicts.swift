@@ -155,6 +155,8 @@ extension EngineState {
     if let error = takeTheirRightsError(choice) { return error }
     let listed = namespace.listed(of: node).attributes
     changeAttributes(of: node) { $0 = $0.withRights(of: listed) }
+    // The kernel grants what it knows.
+    namespace.news.noteChanged(namespace.id(of: node))
     return nil
   }
 
