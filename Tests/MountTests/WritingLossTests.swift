@@ -68,7 +68,7 @@ extension RealMounts {
         try #require(await server.line() == "ready")
         let volume = try await scratch.mount(["--scratch"])
         try await scratch.shell(#"cat "$MOUNT/local" > /dev/null; ls "$MOUNT" > /dev/null"#)
-        server.signal(SIGSTOP)
+        server.stop()
         let stuck = try slow.map { name in
           try Child(["sh", "-c", "echo x >> \"$0\"", volume.path(name)], timeLimit: .seconds(60))
         }

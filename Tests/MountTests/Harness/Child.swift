@@ -104,6 +104,14 @@ final class Child: Sendable {
 
   func signal(_ number: Int32) { kill(pid, number) }
 
+  /// Stops it, and returns when all its threads have stopped: one that still runs may take a request of the kernel's,
+  /// and who waits for that cannot be killed.
+  func stop() {
+    kill(pid, SIGSTOP)
+    var info = siginfo_t()
+    while waitid(P_PID, id_t(pid), &info, WSTOPPED | WNOWAIT) != 0, errno == EINTR {}
+  }
+
   var hasFinished: Bool { state.withLock { $0.finished != nil } }
 
   @discardableResult
