@@ -43,6 +43,11 @@ extension EngineState {
   func isBusy(_ node: NodeIndex) -> FSError? {
     // A mapping that the kernel writes to is left after the close.
     guard writers.nodes.contains(node) || passed[node] != nil else { return nil }
+    guard openFiles.count(of: node) > 0 else {
+      return FSError(
+        .resourceBusy,
+        "it was closed less than a second ago, or is mapped, and what is written would be lost. Try again, or end what has it mapped")
+    }
     return FSError(
       .resourceBusy, "it is open for writing, or mapped, and what is written would be lost. Close it first")
   }
