@@ -46,7 +46,8 @@ extension EngineState {
     guard openFiles.count(of: node) > 0 else {
       return FSError(
         .resourceBusy,
-        "it was closed less than a second ago, or is mapped, and what is written would be lost. Try again, or end what has it mapped")
+        "it was closed less than a second ago, or is mapped, and what is written would be lost. Try again, or end what has it mapped"
+      )
     }
     return FSError(
       .resourceBusy, "it is open for writing, or mapped, and what is written would be lost. Close it first")
