@@ -106,11 +106,10 @@ final class CatalogReserve {
     if left < Self.databaseMost / 2, wanted >= Self.least { size += wanted }
     // Also for what has come since the last checkpoint, and for holes that another program has left. Nobody leaves
     // many: a file, or a header, that says that it is larger by far was made to have the disk filled.
-    guard size - status.allocated <= max(2 * Self.databaseMost, status.free / Self.share) else {
-      connection.database.keepSize(0)
-      return .unknown
-    }
-    if size > status.size || status.allocated < size {
+    let isPlausible = size - status.allocated <= max(2 * Self.databaseMost, status.free / Self.share)
+    if !isPlausible {
+      size = 0
+    } else if size > status.size || status.allocated < size {
       let result = clinux_fallocate(status.file, 0, 0, size)
       isRefused = result == -Int(EOPNOTSUPP) || result == -Int(ENOSYS)
       if isRefused { return .unknown }
