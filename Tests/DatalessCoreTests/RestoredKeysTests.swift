@@ -22,13 +22,23 @@ import Testing
     #expect(above("") == [])
   }
 
-  @Test func aKeyHasANameInItsDirectoryAlone() {
-    func name(_ key: String, in directory: String) -> String? {
-      StoreKey.name(of: bytes(key), in: bytes(directory)).map { String(decoding: $0, as: UTF8.self) }
-    }
-    #expect(name("a/bc", in: "a") == "bc" && name("bc", in: "") == "bc")
-    #expect(name("a/b/c", in: "a") == nil && name("ab/c", in: "a") == nil && name("a", in: "a") == nil)
-    #expect(name("a/b", in: "") == nil)
+  @Test func aKeyHasALastName() {
+    #expect(StoreKey.name(of: bytes("a/bc")) == bytes("bc") && StoreKey.name(of: bytes("bc")) == bytes("bc"))
+    #expect(StoreKey.name(of: []) == nil)
+  }
+
+  /// Who has no name, and waits for that of the store, does so as long as it has a key.
+  @Test func whatWaitsForItsNameIsKnown() {
+    var items = RestoredItems()
+    items.setKey(bytes("a/x"), of: node(1))
+    items.awaitName(at: bytes("a/y"), of: node(2))
+    items.awaitName(at: bytes("b/z"), of: node(3))
+    #expect(items.awaited == [node(2), node(3)])
+    _ = items.moveKeys([(from: bytes("a"), to: bytes("c"))]) { _ in true }
+    #expect(items.awaited == [node(2), node(3)] && items.key(of: node(2)) == bytes("c/y"))
+    items.setKey(nil, of: node(2))
+    items.forget(node(3))
+    #expect(items.awaited == [])
   }
 
   @Test func anItemIsFoundByItsPlaceAsLongAsItHasIt() {

@@ -64,4 +64,36 @@ import Testing
       try end(volume)
     }
   }
+
+  /// SOURCE has renamed one name, and has a file in the place of the directory of the other; then the former goes.
+  @Test(arguments: [false, true], [false, true]) func aFileOnTheWayToTheLastName(
+    isWritten: Bool, whileMounted: Bool
+  ) throws {
+    var volume = try mount()
+    _ = volume.tree()
+    #expect(volume.write("WRITTEN", to: "p/q/s") == nil)
+    rename(source.full("p/b"), source.full("y"))
+    volume.refresh()
+    try end(volume)
+    Scratch.removeTree(source.full("p/q"))
+    source.write("p/q", bytes("file"), mode: 0o644)
+    volume = try mount()
+    #expect(volume.paths().contains("y") && volume.read("y") == "WRITTEN")
+    if isWritten { #expect(volume.write("SECOND", to: "p/q") == nil) }
+    try volume.unmount()
+    if whileMounted { volume = try mount() }
+    unlink(source.full("y"))
+    if whileMounted {
+      volume.refresh()
+      try volume.unmount()
+    }
+    for round in 0..<3 {
+      volume = try mount()
+      let found = volume.paths().filter { volume.read($0) == "WRITTEN" }
+      #expect(found.count == 1, "round \(round): \(volume.paths())")
+      if isWritten { #expect(volume.read("p/q") == "SECOND") }
+      try volume.unmount()
+      #expect(try states.next().check().damages == 0)
+    }
+  }
 }

@@ -107,6 +107,7 @@ final class DirectoryFetch: AttemptJob {
   private func finish(entries: Int, generation: UInt32, started: MonotonicTime) throws(FSError) {
     try engine.restoreDirectories(attempt)
     engine.dropVanishedNames(attempt)
+    engine.nameUnreached(listing: node)
     engine.adoptNewVersions()
     engine.disposeOfOrphans()
     engine.listed(attempt, entries: entries, generation: generation, storeTime: engine.timer.now - started)

@@ -58,8 +58,6 @@ extension Engine {
     }
     state.withLock { state in
       state.restorations.end([directory.node])
-      state.nameUnmet(in: directory.node)
-      state.tellConflicts(timer.now)
       state.namespace.setAwaitsSaved(false, of: directory.node)
     }
   }
@@ -72,9 +70,13 @@ extension Engine {
   /// - Throws: As `restore`.
   func keepsWithoutStore(_ attempt: AttemptID, _ error: FSError) throws(FSError) -> Bool {
     guard let saved = configuration.savedState,
-      [.noSuchFileOrDirectory, .notDirectory, .staleNFSFileHandle].contains(error.errno),
-      let directory = state.withLock({ $0.knownByNewNameAlone(attempt) })
+      [.noSuchFileOrDirectory, .notDirectory, .staleNFSFileHandle].contains(error.errno)
     else { return false }
+    guard let directory = state.withLock({ $0.knownByNewNameAlone(attempt) }) else {
+      // What the directory has lost that it came from, is found by its own listing.
+      guard let item = state.withLock({ $0.movedFromUnlisted(attempt) }) else { return false }
+      return try saved.hasChanges(below: item)
+    }
     let isKept = try saved.hasChanges(below: directory.item)
     state.withLock { state in
       state.loseStore(directory.node, isKept: isKept)

@@ -160,7 +160,12 @@ extension EngineState {
       let written = joinWriting(item, base, step: &step)
       node = written ?? namespace.node(for: base, older: otherWriting(than: item, base))
       if let node, written == nil {
-        if namespace.restored.standing(of: item.id) == .unknown { namespace.restored.meet(node, key: item.key) }
+        if namespace.restored.standing(of: item.id) == .unknown {
+          namespace.restored.meet(node, key: item.key)
+        } else {
+          // A listing has not had its place: the next one that brings it says where it is.
+          namespace.restored.notePlaceless(node)
+        }
         meet(item, node, isBare: false, step: &step)
         // There is no conflict with what is nowhere any more.
         if item.extendedAttributes[KeptAttribute.conflict] != nil { namespace.restored.doubt(node) }
@@ -269,6 +274,17 @@ extension EngineState {
     return namespace.restored.item(of: node).map { (node, $0) }
   }
 
+  /// The directory of an attempt, if it was moved here, and no listing of this mount has seen the name that it had in
+  /// the store.
+  func movedFromUnlisted(_ id: AttemptID) -> SavedItemID? {
+    guard let node = attempts[id]?.node, namespace[node].awaitsSaved, namespace.isNamedHere(node) else { return nil }
+    let isSeen = namespace.hiddenNames(of: node).contains { name in
+      let directory = namespace.record(of: name).directory
+      return namespace[directory].isListed && namespace.isBound(directory)
+    }
+    return isSeen ? nil : namespace.restored.item(of: node)
+  }
+
   /// - Parameter isKept: Whether anything in it is nowhere else.
   mutating func loseStore(_ directory: NodeIndex, isKept: Bool) {
     journal.beginOperation()
@@ -278,22 +294,6 @@ extension EngineState {
 
   /// Written files that have no name until the directory is looked into in which the store has them.
   var namelessWithKeys: Set<NodeIndex> { Set(namespace.restored.nodesWithKeys.filter { namespace[$0].isOrphan }) }
-
-  /// Written files without a name that were to be met in a directory whose listing is through, and has not brought
-  /// them: something else that was written has their names there. They get others, in conflict.
-  mutating func nameUnmet(in directory: NodeIndex) {
-    guard namespace.restored.hasKeys, let key = namespace.binding(of: directory)?.key else { return }
-    for node in namelessWithKeys where namespace[node].kind == .file && namespace[node].isDirty {
-      guard let own = namespace.restored.key(of: node), let name = StoreKey.name(of: own, in: key) else { continue }
-      journal.beginOperation()
-      defer { journal.endOperation() }
-      namespace.restored.setKey(nil, of: node)
-      guard !namespace.isBound(node) else { continue }
-      _ = giveKeptName(name, to: node, in: directory)
-      namespace.tellUnbound(node)
-      namespace.noteConflict(.changedHereGoneThere, of: node, theirs: nil)
-    }
-  }
 
   /// The store has a directory no more, nor what lay in it and was moved from there before the mount: that is decided
   /// about with all that has lost its place, when the listing is through.

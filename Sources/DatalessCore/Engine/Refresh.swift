@@ -268,6 +268,7 @@ public final class Refresh: Sendable {
     }
     engine.adoptNewVersions()
     engine.dropUnbound()
+    engine.nameUnreached(listing: nil)
     let orphans = engine.state.withLock { state in
       state.refreshes.endSettling()
       return state.namespace.takeOrphans()

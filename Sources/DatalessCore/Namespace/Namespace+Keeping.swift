@@ -172,7 +172,7 @@ extension Namespace {
 
   /// Where the way to a key of the store begins: the root, or a directory on it that was moved here, and whose place
   /// was not looked at, with what is left of the key.
-  private func knownDirectory(onTheWayTo key: [UInt8]) -> (NodeIndex, ArraySlice<ArraySlice<UInt8>>) {
+  func knownDirectory(onTheWayTo key: [UInt8]) -> (NodeIndex, ArraySlice<ArraySlice<UInt8>>) {
     let slash = UInt8(ascii: "/")
     guard restored.hasKeys else { return (.root, key.split(separator: slash)[...]) }
     for above in StoreKey.directories(above: key) {
@@ -188,7 +188,7 @@ extension Namespace {
     guard !restored.storeNames(of: node).isEmpty, otherStoreNames(of: node, than: name) == nil,
       let (key, directory) = unmetStoreName(of: node, than: name, isComplete: isComplete)
     else { return }
-    restored.setKey(key, of: node)
+    restored.awaitName(at: key, of: node)
     // What is kept of those that a first listing brings is put back with them.
     let current = record(of: name).directory
     if self[current].state == .resident || !isIn(current, directory) { setAwaitsSaved(true, of: directory) }

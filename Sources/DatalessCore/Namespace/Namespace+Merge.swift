@@ -208,7 +208,10 @@ extension Namespace {
     let isMade = local == .removed && madeBeside(name).map { !hasBinding($0) } ?? false
     let decided = NameMerge.merge(
       base: base(of: name, nil, use), listed: nil, local: local, isMade: isMade, keeps: false)
-    if decided.change == .keptHere {
+    if decided.change == .keptHere, let made = madeBeside(name), made != node {
+      // It gets another one (`Engine.nameUnreached`), unless it has that.
+      if presentNames(of: node) == [name], let key = storeKey(of: name) { restored.awaitName(at: key, of: node) }
+    } else if decided.change == .keptHere {
       keepHere(name)
       // Under another name the store has it still, and may have changed it.
       if !isBound(node) || conflicts.kind(of: node) == nil { noteGoneThere(node) }

@@ -24,8 +24,17 @@ extension Namespace {
   /// A name is about to lead to its item no more. Before it does not, because the item may have no other.
   func tellStoreNameLost(_ name: NameIndex) {
     let record = record(of: name)
-    guard record.isInStore, let item = itemOfSeveralNames(record.node), let key = storeKey(of: name) else { return }
+    guard record.isInStore, let item = itemOfSeveralNames(record.node) ?? bareItem(record.node),
+      let key = storeKey(of: name)
+    else { return }
     append(.storeName(of: item, key: key, isThere: false))
+  }
+
+  /// A file of which nothing is here but names that are hidden: it may have been written to.
+  private func bareItem(_ node: NodeIndex) -> ChangedItem? {
+    guard keepsJournal, self[node].kind == .file, restored.isBare(node), hasSeveralNames(node) else { return nil }
+    let item = changedItem(node)
+    return item.binding == nil ? nil : item
   }
 
   /// The store has an item no more of which nothing but its name there is known: what is kept of it has another name,

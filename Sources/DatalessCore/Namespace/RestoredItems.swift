@@ -15,6 +15,8 @@ struct RestoredItems {
   /// How many names of an item were not met yet.
   private var left: [NodeIndex: Int] = [:]
   private var keys = RestoredKeys()
+  /// Those of them that have no name here, and are to get one where their key says.
+  private(set) var awaited: Set<NodeIndex> = []
   /// Which of them may not be where their key says.
   private var doubted: Set<NodeIndex> = []
   /// Keys by which the store had what was written to, if those were several: not all of them may have been met.
@@ -141,7 +143,16 @@ struct RestoredItems {
   var nodesWithKeys: [NodeIndex] { keys.all }
   func key(of node: NodeIndex) -> [UInt8]? { keys[node] }
   func items(at key: [UInt8]) -> [NodeIndex] { keys.items(at: key) }
-  mutating func setKey(_ key: [UInt8]?, of node: NodeIndex) { keys[node] = key }
+  mutating func setKey(_ key: [UInt8]?, of node: NodeIndex) {
+    keys[node] = key
+    if !awaited.isEmpty { awaited.remove(node) }
+  }
+
+  /// An item is about to have no name: the one that it gets is that of a key.
+  mutating func awaitName(at key: [UInt8], of node: NodeIndex) {
+    keys[node] = key
+    awaited.insert(node)
+  }
 
   /// An item may not be where the store had it: its place is to be looked at, if that was not done yet.
   mutating func doubt(_ node: NodeIndex) { if key(of: node) != nil { doubted.insert(node) } }
@@ -195,7 +206,7 @@ struct RestoredItems {
     guard !items.isEmpty || !keys.isEmpty || !storeNames.isEmpty || !placeless.isEmpty else { return }
     placeless.remove(node)
     older.remove(node)
-    keys[node] = nil
+    setKey(nil, of: node)
     doubted.remove(node)
     storeNames[node] = nil
     hidden.remove(node)

@@ -60,12 +60,6 @@ enum StoreKey {
     key.indices.reversed().lazy.filter { key[$0] == UInt8(ascii: "/") && $0 > 0 }.map { Array(key[..<$0]) }
   }
 
-  /// The name that a key has in a directory; nil if it is not one of an item in it.
-  static func name(of key: [UInt8], in directory: [UInt8]) -> [UInt8]? {
-    let slash = UInt8(ascii: "/")
-    let place = directory.isEmpty ? [] : directory + [slash]
-    guard key.count > place.count, key.starts(with: place) else { return nil }
-    let name = Array(key.dropFirst(place.count))
-    return name.contains(slash) ? nil : name
-  }
+  /// The last name of a key; nil for the root's, which has none.
+  static func name(of key: [UInt8]) -> [UInt8]? { key.split(separator: UInt8(ascii: "/")).last.map(Array.init) }
 }

@@ -81,7 +81,9 @@ extension CatalogSearch {
 
   /// Files that were written to, and that callers find by nothing but the names that the store has for them in a
   /// directory, or had when it lost that: their places were removed here, or lie in what was, or are other items'.
-  func onlyShared(in directory: Int64) throws -> [(name: [UInt8], row: ItemRow)] {
+  ///
+  /// - Parameter top: Another directory that callers find, although it has no name yet. Default: none.
+  func onlyShared(in directory: Int64, below top: Int64 = ItemRow.root) throws -> [(name: [UInt8], row: ItemRow)] {
     var found: [(name: [UInt8], row: ItemRow)] = []
     for shared in try connection.sharedNames(in: directory) {
       guard let row = try connection.item(shared.item), row.record.isDirty, row.record.version != nil,
@@ -89,7 +91,7 @@ extension CatalogSearch {
         try isTold(shared, of: row) || hasNoKey(directory),
         try connection.item(at: ItemRow.Place(parent: directory, name: shared.name)) == nil,
         try connection.name(shared.name, in: directory, .hidden)?.item != row.id,
-        try !isSeen(row, from: [ItemRow.root, directory])
+        try !isSeen(row, from: [ItemRow.root, directory, top])
       else { continue }
       found.append((shared.name, row))
     }

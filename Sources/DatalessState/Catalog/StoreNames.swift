@@ -126,7 +126,7 @@ extension CatalogWriter {
     let search = CatalogSearch(connection)
     var (left, seen) = ([directory], Set([directory]))
     while let id = left.popLast() {
-      for (name, var row) in try search.onlyShared(in: id) {
+      for (name, var row) in try search.onlyShared(in: id, below: directory) {
         try connection.removeSharedName(name, in: id)
         row.place = ItemRow.Place(parent: id, name: name)
         try row.save(connection)
