@@ -30,9 +30,9 @@ extension Namespace {
     switch self.listed(of: node).relation(to: listed) {
     // The name moves the time of change, by which the store's version is known.
     case .same, .metadata:
-      // Of what is here the version alone may be known: then nothing explains another one.
+      // Of bytes that are here the version alone may be known: then nothing explains another one.
       let isKnown = !self.listed(of: node).attributes.isBare || self.listed(of: node).version.isSame(as: listed.version)
-      guard isKnown || self[node].isDirty else { return }
+      guard isKnown || self[node].isDirty || self[node].state == .dataless else { return }
       adopt(listed, for: node)
     case .version, .other: if !self[node].isDirty { return }
     }
