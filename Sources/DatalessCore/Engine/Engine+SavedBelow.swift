@@ -27,10 +27,12 @@ extension Engine {
   }
 
   /// The kernel may know names that are gone, and listings that have them.
-  func tellGoneNames() {
+  func tellGoneNames() { tellNames(state.withLock { $0.namespace.takeGoneNames() }) }
+
+  /// The kernel may know another answer for names, and listings that are others.
+  func tellNames(_ changed: [Namespace.GoneName]) {
     kernel.expireNames()
-    let gone = Dictionary(grouping: state.withLock { $0.namespace.takeGoneNames() }, by: \.directory)
-    for (directory, names) in gone.sorted(by: { $0.key < $1.key }) {
+    for (directory, names) in Dictionary(grouping: changed, by: \.directory).sorted(by: { $0.key < $1.key }) {
       kernel.invalidateDirectory(directory, names: { names.map(\.name) }, completion: {})
     }
   }

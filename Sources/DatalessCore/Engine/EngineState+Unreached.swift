@@ -6,34 +6,40 @@ extension Engine {
   /// - Parameter current: The directory that was listed, and is not known to be; nil: a refresh has ended.
   func nameUnreached(listing current: NodeIndex?) {
     guard keepsState else { return }
-    state.withLock { state in
+    let named: [Namespace.GoneName] = state.withLock { state in
       // What was not found yet a refresh that runs may find.
-      guard current == nil || !state.refreshes.isRunning else { return }
-      state.nameUnreached(listing: current)
-      state.tellConflicts(timer.now)
+      guard current == nil || !state.refreshes.isRunning else { return [] }
+      defer { state.tellConflicts(timer.now) }
+      return state.nameUnreached(listing: current)
     }
+    // The kernel may know that there are no such names, and listings without them.
+    if !named.isEmpty { tellNames(named) }
   }
 }
 
 extension EngineState {
-  fileprivate mutating func nameUnreached(listing current: NodeIndex?) {
+  /// - Returns: The names.
+  fileprivate mutating func nameUnreached(listing current: NodeIndex?) -> [Namespace.GoneName] {
+    var named: [Namespace.GoneName] = []
     for node in namespace.restored.awaited {
       let record = namespace[node]
       guard record.isOrphan, record.isDirty, !record.isUnlinked, let key = namespace.restored.key(of: node),
         let name = StoreKey.name(of: key), let directory = namespace.endOfWay(to: key, listing: current)
       else { continue }
-      nameUnreached(node, name, in: directory)
+      if let name = nameUnreached(node, name, in: directory) { named.append((namespace.id(of: directory), name)) }
     }
+    return named
   }
 
-  private mutating func nameUnreached(_ node: NodeIndex, _ name: [UInt8], in directory: NodeIndex) {
+  private mutating func nameUnreached(_ node: NodeIndex, _ name: [UInt8], in directory: NodeIndex) -> [UInt8]? {
     journal.beginOperation()
     defer { journal.endOperation() }
     namespace.restored.setKey(nil, of: node)
-    guard !namespace.isBound(node) else { return }
-    _ = giveKeptName(name, to: node, in: directory)
+    guard !namespace.isBound(node) else { return nil }
+    let given = giveKeptName(name, to: node, in: directory)
     namespace.tellUnbound(node)
     namespace.noteConflict(.changedHereGoneThere, of: node, theirs: nil)
+    return given
   }
 }
 
