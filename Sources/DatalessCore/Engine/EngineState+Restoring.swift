@@ -197,9 +197,16 @@ extension EngineState {
     // Under another name it is here already.
     guard namespace.restored.settle(entry.item.id) else { return }
     let epoch = namespace[directory].listingEpoch
-    guard let name = entry.name.withUnsafeBufferPointer({ namespace.find($0, in: directory, .store) }),
-      namespace.record(of: name).isInStore, namespace.record(of: name).epoch == epoch
-    else { return step.absent.append(entry) }
+    let found = entry.name.withUnsafeBufferPointer { namespace.find($0, in: directory, .store) }
+    let name = found.flatMap { name in
+      namespace.record(of: name).isInStore && namespace.record(of: name).epoch == epoch ? name : nil
+    }
+    if case .node(let known) = namespace.restored.standing(of: entry.item.id),
+      name.map({ namespace.record(of: $0).node != known }) ?? true
+    {
+      return restoreMovedOut(known, of: name)
+    }
+    guard let name else { return step.absent.append(entry) }
     let node = namespace.record(of: name).node
     guard namespace[node].kind == .directory else { return step.absent.append(entry) }
     // It was listed before it was restored: by another name, that was made here.
@@ -208,6 +215,19 @@ extension EngineState {
     meet(entry.item, node, isBare: false, step: &step)
     let isSame = entry.item.version.map(StoreIdentity.init) == StoreIdentity(namespace.listed(of: node).attributes)
     if !isSame { step.others.append(namespace.id(of: node)) }
+  }
+
+  /// A directory that was moved out of one that was removed here: nothing is kept of the name that it had there.
+  ///
+  /// - Parameter name: What the store has there; nil: nothing.
+  private mutating func restoreMovedOut(_ directory: NodeIndex, of name: NameIndex?) {
+    namespace.restored.setKey(nil, of: directory)
+    guard let name, namespace.record(of: name).isPresent,
+      [.same, .metadata].contains(
+        namespace.listed(of: directory).relation(to: namespace.listed(of: namespace.record(of: name).node)))
+    else { return namespace.noteUnbound(directory) }
+    namespace.relink(name, to: directory)
+    namespace.setStanding(.removed, of: name)
   }
 
   // MARK: - Files that the store has under several names

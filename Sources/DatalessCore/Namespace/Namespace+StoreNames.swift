@@ -18,7 +18,9 @@ extension Namespace {
     let node = record(of: name).node
     guard let item = itemOfSeveralNames(node) else { return }
     let names = storeNames(of: node, limit: 3)
-    if names.count > 1 { tell(names.count == 2 ? names : [name], of: item) }
+    // Others may be kept that were not met yet.
+    let isFurther = names.count > 1 || !restored.storeNames(of: node, isFound: false).isEmpty
+    if isFurther { tell(names.count == 2 ? names : [name], of: item) }
   }
 
   /// A name is about to lead to its item no more. Before it does not, because the item may have no other.
@@ -52,7 +54,7 @@ extension Namespace {
 
   private func itemOfSeveralNames(_ node: NodeIndex) -> ChangedItem? {
     guard keepsJournal, self[node].kind == .file, self[node].isDirty,
-      hasSeveralNames(node) || !restored.storeNames(of: node).isEmpty
+      hasSeveralNames(node) || !restored.storeNames(of: node, isFound: false).isEmpty
     else { return nil }
     let item = changedItem(node)
     return item.binding == nil ? nil : item
