@@ -142,12 +142,14 @@ struct CatalogWriter: Sendable {
       }
       if let dirty { written.insert(dirty) }
     case .listed(let item, let attributes, let listed):
-      try items.update(item, connection) { row in
+      let id = try items.update(item, connection) { row in
         guard var kept = row.record.attributes, row.record.isDirty else { return }
         (kept.mode, kept.uid, kept.gid) = (attributes.mode, attributes.uid, attributes.gid)
         kept.linkCount = attributes.linkCount
         row.set(kept, listed: listed, of: item)
       }
+      // The store may have lost the last name by which what was removed here was seen, unless it is known by others.
+      if try connection.storeNames(of: id).isEmpty { items.noteHidden(id) }
     case .attribute(let item, let name, let value): try setAttribute(name, value, of: item, in: connection)
     case .storeName(let item, let key, let isThere):
       try noteStoreName(key, isThere: isThere, of: item, in: connection)
