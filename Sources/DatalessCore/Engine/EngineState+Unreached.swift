@@ -5,7 +5,6 @@ extension Engine {
   ///
   /// - Parameter current: The directory that was listed, and is not known to be; nil: a refresh has ended.
   func nameUnreached(listing current: NodeIndex?) {
-    guard keepsState else { return }
     let named: [Namespace.GoneName] = state.withLock { state in
       // What was not found yet a refresh that runs may find.
       guard current == nil || !state.refreshes.isRunning else { return [] }

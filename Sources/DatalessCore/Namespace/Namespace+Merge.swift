@@ -208,9 +208,9 @@ extension Namespace {
     let isMade = local == .removed && madeBeside(name).map { !hasBinding($0) } ?? false
     let decided = NameMerge.merge(
       base: base(of: name, nil, use), listed: nil, local: local, isMade: isMade, keeps: false)
-    if decided.change == .keptHere, let made = madeBeside(name), made != node {
+    if decided.change == .keptHere, let made = madeBeside(name), made != node, let key = storeKey(of: name) {
       // It gets another one (`Engine.nameUnreached`), unless it has that.
-      if presentNames(of: node) == [name], let key = storeKey(of: name) { restored.awaitName(at: key, of: node) }
+      if presentNames(of: node) == [name] { restored.awaitName(at: key, of: node) }
     } else if decided.change == .keptHere {
       keepHere(name)
       // Under another name the store has it still, and may have changed it.
