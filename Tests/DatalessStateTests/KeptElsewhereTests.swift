@@ -243,6 +243,31 @@ import Testing
     try expectNothingFound(volume)
   }
 
+  /// SOURCE has linked a written file to a name behind one that was made here, and has removed that link again before
+  /// anybody has looked where the file was written.
+  @Test(arguments: [false, true]) func aLostNameThatWasMetFirstLeavesTheOneThatWasWritten(isReplaced: Bool) throws {
+    var volume = try mount()
+    _ = volume.tree()
+    #expect(volume.write("MINE", to: "e/f") == nil && volume.write("made", to: "x") == nil)
+    try volume.unmount()
+    link(source.full("e/f"), source.full("x"))
+    volume = try mount()
+    #expect(volume.names("").contains("x"))
+    unlink(source.full("x"))
+    if isReplaced {
+      unlink(source.full("e/f"))
+      rmdir(source.full("e"))
+      mkdir(source.full("e"), 0o755)
+    }
+    volume.refresh()
+    for _ in 0..<2 {
+      #expect(volume.names("e") == ["f"] && volume.read("e/f") == "MINErs", "\(volume.tree())")
+      #expect(volume.read("x") == "made" && volume.conflicts == (isReplaced ? ["e/f": "gone_in_source"] : [:]))
+      try expectNothingFound(volume)
+      volume = try mount()
+    }
+  }
+
   /// A crash while a program writes: of the file nothing was told yet but that it is written to.
   @Test(arguments: ["change", "remove", "replace", "move", "nothing"]) func whatACrashLeavesHasItsRights(
     way: String

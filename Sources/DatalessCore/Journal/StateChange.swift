@@ -49,6 +49,8 @@ public enum StateChange: Sendable, Equatable {
   /// The store has a directory no more that nobody finds on the volume either: its place is free, or another's. What
   /// was kept in it goes as with `trashed`, of which the volume knows nothing.
   case vanished(ChangedItem)
+  /// The store has a file no more, under any name, that nothing on the volume leads to either.
+  case gone(ChangedItem)
   /// The store has another version of what was saved, which is another node: what is kept, and told of, is that one's.
   case followed(NodeID, SavedItemID)
   /// All of them, or none: what one operation has changed.

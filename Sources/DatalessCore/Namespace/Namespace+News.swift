@@ -116,6 +116,8 @@ extension Namespace {
         append(.vanished(changedItem(node)))
       } else {
         tellPlaceLost(node)
+        // All names that it had are known, and were met.
+        if !restored.isAwaited(node) { append(.gone(ChangedItem(id(of: node), inode: self[node].inode, binding: nil))) }
       }
     }
   }

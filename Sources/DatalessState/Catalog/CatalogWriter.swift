@@ -161,6 +161,7 @@ struct CatalogWriter: Sendable {
       }
     case .vanished(let item):
       if let row = try items.findTree(item, connection) { try trashAbsent([row.id], connection) }
+    case .gone(let item): try noteGone(item, in: connection)
     case .followed(let node, let item): try items.follow(item.rawValue, to: node, connection)
     case .forgotten(let item):
       // What is in a tree that is still gone through goes with that.
@@ -220,7 +221,8 @@ struct CatalogWriter: Sendable {
     var former: ContentID?
     let id = try items.update(item, connection) { row in
       isOnlyCopy = isDirty && !row.record.isDirty && item.binding == nil && row.record.version != nil
-      if !isDirty, !row.record.isDirty, row.content != content { former = row.content }
+      // Another node may have fetched it, by another name of the store's.
+      if !row.record.isDirty, row.content != content { former = row.content }
       row.content = content
       row.record.isDirty = isDirty
       row.record.epoch = epoch

@@ -92,6 +92,14 @@ extension CatalogWriter {
     try connection.add(SharedName(place.name, item: row.id), in: place.parent)
   }
 
+  /// The store has a file no more that was removed here: its place is another's.
+  mutating func noteGone(_ item: ChangedItem, in connection: CatalogConnection) throws {
+    guard let id = items.item(of: item.node), try connection.storeNames(of: id).isEmpty,
+      let row = try items.find(item, connection)
+    else { return }
+    try items.noteNowhere(row, connection)
+  }
+
   /// The row of a written file of which nothing but a lost name was met, if it is kept by another one of its names: it
   /// has that still, in a directory into which nobody has looked.
   private func keptElsewhere(
@@ -106,7 +114,10 @@ extension CatalogWriter {
       return try connection.name(place.name, in: place.parent, .hidden)?.item == id ? nil : id
     }
     guard other != key else { return nil }
-    return try CatalogSearch(connection).isTold(SharedName(place.name, item: id), of: row) ? id : nil
+    if try CatalogSearch(connection).isTold(SharedName(place.name, item: id), of: row) { return id }
+    // It was written when that was its only name, and nobody has removed that here.
+    return try connection.storeNames(of: id).isEmpty && connection.name(place.name, in: place.parent, .hidden) == nil
+      ? id : nil
   }
 
   /// The store has files no more under keys, or what was written to them is gone.

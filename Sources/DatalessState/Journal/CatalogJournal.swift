@@ -230,7 +230,7 @@ extension StateChange {
     case .storeName(_, let key, _): 64 + Int64(key.count)
     case .content(let item, _): item.binding == nil ? 0 : 256
     case .attributes(let item, _, _): item.binding == nil ? 0 : 160
-    case .bound, .trashed, .vanished, .dirty: 32
+    case .bound, .trashed, .vanished, .gone, .dirty: 32
     case .listed, .contentDropped, .unnamed, .unhidden, .forgotten, .followed: 0
     }
   }

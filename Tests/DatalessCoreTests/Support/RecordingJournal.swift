@@ -87,7 +87,7 @@ struct JournalReplay: Equatable {
       modes[item.node] = attributes.mode
     case .dirty(let item, let reference): contents[item.node] = Content(reference: reference, binding: item.binding)
     case .together(let changes): for change in changes { apply(change) }
-    case .made, .attribute, .storeName, .forgotten, .trashed, .vanished, .followed: break
+    case .made, .attribute, .storeName, .forgotten, .trashed, .vanished, .gone, .followed: break
     }
   }
 }

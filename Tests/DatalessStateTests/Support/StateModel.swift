@@ -44,7 +44,7 @@ struct StateModel: Equatable {
       attributes[item.inode] = nil
       contents[item.inode] = nil
       extended = extended.filter { $0.key.item != item.inode }
-    case .bound, .listed, .trashed, .vanished, .storeName, .followed: break
+    case .bound, .listed, .trashed, .vanished, .gone, .storeName, .followed: break
     }
   }
 
