@@ -268,6 +268,33 @@ import Testing
     }
   }
 
+  /// A file was moved here out of a directory that was removed then, and SOURCE has moved what it lay in out of that:
+  /// its file there is another one.
+  @Test(arguments: [["d/x", "g/f"], ["g/f", "d/x"]], [0, 1, 2]) func whatWasMovedOutOfARemovedDirectoryIsItsOwn(
+    order: [String], looks: Int
+  ) throws {
+    mkdir(source.full("e/h"), 0o755)
+    rename(source.full("e/f"), source.full("e/h/f"))
+    var volume = try mount()
+    _ = volume.tree()
+    #expect(volume.rename("e/h/f", to: "d/x") == nil && volume.remove("e") == nil)
+    if looks > 0 { volume.run() }
+    try volume.unmount()
+    rename(source.full("e/h"), source.full("g"))
+    volume = try mount()
+    if looks < 2 { _ = volume.tree() }
+    for (text, name) in zip(["ONE", "TWO"], order) {
+      _ = volume.names("")
+      #expect(volume.write(text, to: name) == nil)
+    }
+    for _ in 0..<2 {
+      for (text, name) in zip(["ONEirs", "TWOirs"], order) { #expect(volume.read(name) == text, "\(volume.tree())") }
+      try expectNothingFound(volume)
+      volume = try mount()
+      _ = volume.tree()
+    }
+  }
+
   /// A crash while a program writes: of the file nothing was told yet but that it is written to.
   @Test(arguments: ["change", "remove", "replace", "move", "nothing"]) func whatACrashLeavesHasItsRights(
     way: String

@@ -19,6 +19,7 @@ extension EngineState {
       restoreAttribute(KeptAttribute.conflict, conflict, of: node)
     }
     guard isBare else { return restore(item, on: node, &step) }
+    if item.isDirty, item.content != nil { namespace.restored.noteWritten(node) }
     if !item.isNamed { namespace.setUnlinked(true, of: node) }
     // It was removed while a program had it open, and that run has come to no end. What is kept of a file that has
     // another name in the store is that one's, too.

@@ -125,8 +125,9 @@ extension EngineState {
   /// The node that is here already of the file of the store that a saved item is, and that has other content: SOURCE
   /// has given another name to what was in conflict here, or came before that was met. Each is a node of its own.
   private func otherWriting(than item: SavedItem, _ base: ListedItem) -> NodeIndex? {
-    guard item.isDirty, item.content != nil, let known = namespace.sharedNode(for: base) else { return nil }
+    guard item.content != nil, let known = namespace.sharedNode(for: base) else { return nil }
     // Of one that was met by a hidden name what was written comes later.
+    guard item.isDirty else { return namespace.restored.isWritten(known) ? known : nil }
     guard let met = namespace.restored.item(of: known) else { return namespace[known].isLocal ? known : nil }
     return met != item.id ? known : nil
   }

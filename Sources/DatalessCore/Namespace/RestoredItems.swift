@@ -27,6 +27,8 @@ struct RestoredItems {
   private var lost: Set<[UInt8]> = []
   /// Known by a name that is hidden, and by nothing else: what is kept of them is not here yet.
   private var bare: Set<NodeIndex> = []
+  /// Those of them that were written to.
+  private var written: Set<NodeIndex> = []
 
   /// Of which is kept that the store had them nowhere any more.
   private var placeless: Set<NodeIndex> = []
@@ -77,7 +79,14 @@ struct RestoredItems {
   func isBare(_ node: NodeIndex) -> Bool { hasBare && bare.contains(node) }
 
   /// What is kept of an item is to be put back now. - Returns: Whether it was not before.
-  mutating func takeBare(_ node: NodeIndex) -> Bool { bare.remove(node) != nil }
+  mutating func takeBare(_ node: NodeIndex) -> Bool {
+    written.remove(node)
+    return bare.remove(node) != nil
+  }
+
+  /// What is kept of a node that is known by nothing but its name was written here.
+  mutating func noteWritten(_ node: NodeIndex) { written.insert(node) }
+  func isWritten(_ node: NodeIndex) -> Bool { !written.isEmpty && written.contains(node) }
 
   /// The store has an item under a name, of which nobody knew any. - Returns: Whether it has one from now on.
   mutating func takePlaceless(_ node: NodeIndex) -> Bool {
@@ -93,10 +102,13 @@ struct RestoredItems {
   /// - Parameter isLeft: Whether nothing of the older one is here: names of it that are met yet are the newer one's.
   /// - Returns: What is the newer one from now on; nil if the older one keeps it.
   mutating func follow(_ node: NodeIndex, to newer: NodeIndex, isLeft: Bool) -> SavedItemID? {
+    // Something else is kept of the newer one: what was written is not that.
+    if written.contains(node), items[newer] != nil { return nil }
     // Of the older one there is nothing but its name still.
     let isBare = self.isBare(node)
     guard isBare || (isLeft && isAwaited(node)), let item = items.removeValue(forKey: node) else { return nil }
     note(item, as: newer, isBare: isBare, names: left.removeValue(forKey: node))
+    if written.remove(node) != nil { written.insert(newer) }
     return item
   }
 
@@ -204,6 +216,7 @@ struct RestoredItems {
   /// An item is given back.
   mutating func forget(_ node: NodeIndex) {
     guard !items.isEmpty || !keys.isEmpty || !storeNames.isEmpty || !placeless.isEmpty else { return }
+    written.remove(node)
     placeless.remove(node)
     older.remove(node)
     setKey(nil, of: node)

@@ -36,10 +36,14 @@ extension CatalogItems {
   }
 
   /// Whether a row is of another node, which is the volume's own by now, and was of the same item of the store: that
-  /// has no place there, or one in a directory that has none.
+  /// has no place there, or one in a directory that has none. Or of what was moved here out of a directory that was
+  /// removed then, met or not: it is not what SOURCE has moved out of that.
   func isOwn(_ row: ItemRow, ofOtherThan item: ChangedItem, _ connection: CatalogConnection) throws -> Bool {
-    guard item.binding != nil, let node = node(of: row.id), node != item.node else { return false }
-    return try connection.hasMadeName(row.id) && CatalogSearch(connection).key(of: row) == nil
+    let node = node(of: row.id)
+    guard let binding = item.binding, node != item.node, try connection.hasMadeName(row.id) else { return false }
+    let search = CatalogSearch(connection)
+    guard let key = try search.key(of: row) else { return node != nil }
+    return try key != binding.key && !row.mayHaveOtherNames && search.isInRemoved(row)
   }
 
   /// Whether a row is of a file of which an earlier run has fetched the content, by another name, and nothing else is

@@ -66,6 +66,24 @@ struct CatalogSearch {
     return false
   }
 
+  /// Whether a row lies in a directory that was removed here, emptied or not: nobody sees the name that it has there.
+  func isInRemoved(_ row: ItemRow) throws -> Bool {
+    var row = row
+    for _ in 0..<Self.depthMax {
+      guard let id = row.place?.parent, id != ItemRow.root, let directory = try connection.item(id) else {
+        return false
+      }
+      if try connection.isOrphan(id) { return true }
+      if let place = directory.place, try connection.name(place.name, in: place.parent, .hidden)?.item == id,
+        try !connection.hasMadeName(id)
+      {
+        return true
+      }
+      row = directory
+    }
+    return false
+  }
+
   /// Whether the store's name of an item is not shown: the one of its place, or another that led to it since.
   private func isHidden(_ row: ItemRow) throws -> Bool {
     if let place = row.place, try connection.name(place.name, in: place.parent, .hidden) != nil { return true }
